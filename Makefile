@@ -1,0 +1,39 @@
+# Every target works as the very first command on a fresh machine: it sets up what it needs.
+PYTHON ?=
+PYTEST_ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test bench check pin
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "Variables: PYTHON (the interpreter to set up with), PYTEST_ARGS (e.g. '-k robots -x')."
+
+setup: $(READY) ## create .venv with everything for development
+	@:
+
+$(READY): pyproject.toml constraints.txt tools/setup.sh
+	@tools/setup.sh $(VENV) '$(PYTHON)'
+	@touch $@
+
+demo: setup ## fetch a small local web site politely and watch the gates at work
+	@$(BIN)/python -m tests.site.demo
+
+test: check ## check the code, start the real servers, run every test
+	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: setup ## measure against peers, side by side
+	@$(BIN)/python -m benchmarks
+
+check: setup ## lint, formatting, types and directions of imports, without running tests
+	@echo "Checking lint, formatting, types and the directions of imports"
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo > $(VENV)/lint-imports.log || { cat $(VENV)/lint-imports.log; exit 1; }
+
+pin: ## resolve the dependencies anew and write constraints.txt
+	@tools/pin.sh

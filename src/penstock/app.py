@@ -1,0 +1,110 @@
+"""The composition root: settings in, a running platform out. The only file naming back ends."""
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from penstock.core.clock import Clock, SystemClock
+from penstock.core.errors import PolicyError
+from penstock.core.log import get_logger
+from penstock.core.metrics import Metrics
+from penstock.core.supervise import Supervisor
+from penstock.kernel.admission import Admission, Lookup, SystemLookup
+from penstock.kernel.breaker import MemoryBreaker
+from penstock.kernel.fetchers.http import HttpFetcher
+from penstock.kernel.identity import Identities
+from penstock.kernel.pacing import MemoryPacing
+from penstock.kernel.pipeline import Pipeline
+from penstock.kernel.policy import PolicyBook
+from penstock.kernel.ports import Breaker, Pacing, RobotsCache
+from penstock.kernel.proxies import ProxyPool
+from penstock.kernel.retry import Retry
+from penstock.kernel.robots import MemoryRobotsCache, Robots
+from penstock.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """Everything that runs, put together."""
+
+    settings: Settings
+    clock: Clock
+    metrics: Metrics
+    policies: PolicyBook
+    proxies: ProxyPool
+    pipeline: Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What several processes may share."""
+
+    pacing: Pacing
+    breaker: Breaker
+    robots: RobotsCache
+
+
+@asynccontextmanager
+async def build(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    lookup: Lookup | None = None,
+    chance: random.Random | None = None,
+) -> AsyncIterator[Platform]:
+    """Put a platform together and run its background work until the block is left."""
+    clock = clock or SystemClock()
+    chance = chance or random.Random()
+    metrics = Metrics()
+    async with AsyncExitStack() as stack:
+        if lookup is None:
+            lookup = SystemLookup(settings.admission.dns_threads)
+            stack.callback(lookup.close)
+        admission = Admission(settings.admission, lookup)
+        policies = PolicyBook(settings.pacing.as_entry(), settings.policies.all_files)
+        proxies = ProxyPool(settings.proxies, clock)
+        http = await stack.enter_async_context(HttpFetcher(settings.http, admission, clock))
+        state = await _state(settings, clock, stack)
+        pipeline = Pipeline(
+            admission=admission,
+            policies=policies,
+            robots=Robots(state.robots, settings.robots, clock),
+            breaker=state.breaker,
+            pacing=state.pacing,
+            proxies=proxies,
+            identities=Identities(settings.identity, chance),
+            retry=Retry(settings.retry, chance),
+            fetchers={http.name: http},
+            clock=clock,
+            metrics=metrics,
+            http=settings.http,
+            pacing_settings=settings.pacing,
+            robots_settings=settings.robots,
+        )
+        supervisor = await stack.enter_async_context(Supervisor(clock))
+        supervisor.start("policy reload", lambda: _reload_policies(policies, settings, clock))
+        if proxies.members:
+            supervisor.start("proxy checks", lambda: proxies.keep_checking(http.test_proxy))
+        yield Platform(settings, clock, metrics, policies, proxies, pipeline)
+
+
+async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _State:
+    """Pacing, breaker and robots: in this process, or shared through Redis."""
+    del stack
+    return _State(
+        pacing=MemoryPacing(clock),
+        breaker=MemoryBreaker(settings.breaker, clock),
+        robots=MemoryRobotsCache(clock, settings.robots.cache_bytes),
+    )
+
+
+async def _reload_policies(policies: PolicyBook, settings: Settings, clock: Clock) -> None:
+    """Pick up changed policy files; a file with a mistake changes nothing but the log."""
+    while True:
+        await clock.sleep(settings.policies.reload_seconds)
+        try:
+            if policies.reload_if_changed():
+                get_logger().warning("policies reloaded", domains=len(policies.entries))
+        except PolicyError as error:
+            get_logger().error("policies not reloaded; the old ones stay", error=str(error))

@@ -1,0 +1,48 @@
+"""Every exception Penstock raises.
+
+    PenstockError
+    ├── SettingsError        a setting is missing or wrong; the message names it
+    ├── PolicyError          a domain policy file is wrong; names file, domain and key
+    ├── UrlError             a string is not a URL that Penstock takes
+    ├── AddressRefused       a name leads to an address that may not be contacted
+    └── SharedStateLost      the server that processes share their state on is away
+
+Trouble with a site is never an exception: it is a `Failure` inside an `Outcome`.
+"""
+
+
+class PenstockError(Exception):
+    """Something on our side is wrong; the message says what to do about it."""
+
+
+class SettingsError(PenstockError):
+    """A setting is missing or has a value that cannot be used."""
+
+
+class PolicyError(PenstockError):
+    """A domain policy cannot be used; says in which file, domain and key."""
+
+    def __init__(self, problem: str, *, source: str, domain: str = "", key: str = "") -> None:
+        where = ": ".join(part for part in (source, domain, key) if part)
+        super().__init__(f"{where}: {problem}")
+        self.source, self.domain, self.key = source, domain, key
+
+
+class UrlError(PenstockError):
+    """A string is not a URL that Penstock takes; `rule` names the reason in one word."""
+
+    def __init__(self, rule: str, problem: str) -> None:
+        super().__init__(problem)
+        self.rule = rule
+
+
+class AddressRefused(PenstockError):
+    """A host leads to an address that must not be contacted; never says which address."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(f"the host leads to an address that is off limits ({rule})")
+        self.rule = rule
+
+
+class SharedStateLost(PenstockError):
+    """The server that holds the shared state does not answer."""

@@ -1,0 +1,1 @@
+"""The path of a URL, from a request to a page, and the policies on it."""

@@ -1,0 +1,130 @@
+"""Blocks: captchas, access-denied pages and empty shells, whatever their status says.
+
+A page with a reCAPTCHA in its review form is a page. So what proves a block is looked for in
+headers, in the title and in markup that only challenge pages have; words that any page may
+contain count only where a page says little else.
+"""
+
+import re
+
+from penstock.kernel.model import Blocked, Page
+
+#: A block page says what it is near its beginning or its end.
+EDGE = 4096
+FEW_TAGS = 60
+#: A refusal page has no more visible text than this; an article about one has.
+SHORT_TEXT = 600
+SHELL_TEXT = 40
+MAX_STRIPPED = 256 * 1024
+
+_HEADER_SIGNALS = (
+    ("cf-mitigated", b"challenge", "cloudflare"),
+    ("x-datadome", b"protected", "datadome"),
+    ("x-amzn-waf-action", b"captcha", "aws-waf"),
+    ("x-amzn-waf-action", b"challenge", "aws-waf"),
+)
+_TITLES = (
+    (b"just a moment...", "captcha", "cloudflare"),
+    (b"attention required! | cloudflare", "captcha", "cloudflare"),
+    (b"robot check", "captcha", "robot-check"),
+    (b"are you a robot", "captcha", "robot-check"),
+    (b"human verification", "captcha", "human-verification"),
+    (b"security check", "captcha", "security-check"),
+    (b"captcha", "captcha", "captcha-title"),
+    (b"access denied", "access_denied", "access-denied"),
+    (b"access to this page has been denied", "access_denied", "access-denied"),
+    (b"pardon our interruption", "access_denied", "interruption"),
+    (b"request blocked", "access_denied", "request-blocked"),
+)
+_MARKUP = (
+    (b"orchestrate/chl_page", "captcha", "cloudflare"),
+    (b"_cf_chl_opt", "captcha", "cloudflare"),
+    (b"captcha-delivery.com", "captcha", "datadome"),
+    (b"px-captcha", "captcha", "perimeterx"),
+    (b"/errors/validatecaptcha", "captcha", "amazon"),
+    (b'main-iframe" src="/_incapsula_resource', "captcha", "imperva"),
+)
+_WORDS = (
+    (b"verify you are human", "captcha", "verify-human"),
+    (b"verify you are a human", "captcha", "verify-human"),
+    (b"are you a robot", "captcha", "robot-check"),
+    (b"not a robot", "captcha", "robot-check"),
+    (b"complete the captcha", "captcha", "captcha-text"),
+    (b"enter the characters you see", "captcha", "captcha-text"),
+    (b"unusual traffic", "captcha", "unusual-traffic"),
+    (b"access denied", "access_denied", "access-denied"),
+    (b"you don't have permission to access", "access_denied", "permission"),
+    (b"you have been blocked", "access_denied", "blocked-text"),
+    (b"your ip has been", "access_denied", "ip-blocked"),
+)
+_INVISIBLE = re.compile(
+    rb"<(script|style|noscript|template|svg|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.S | re.I
+)
+_SPACE = re.compile(rb"\s+|&nbsp;")
+_MEDIA = (b"<img", b"<video", b"<object", b"<embed", b"<iframe", b"<frame", b"<form")
+
+
+def detect(page: Page) -> Blocked | None:
+    """What kind of block a page is, with the signal that gave it away; None for a page."""
+    for name, value, signal in _HEADER_SIGNALS:
+        if value in page.headers.get(name, "").lower().encode():
+            return _blocked(page, "captcha", f"header:{signal}")
+    if not page.is_html or page.status == 304:  # noqa: PLR2004
+        return None
+    body = page.body
+    edges = body.lower() if len(body) <= 2 * EDGE else (body[:EDGE] + body[-EDGE:]).lower()
+    return (
+        _by_title(page, edges)
+        or _by_markup(page, edges)
+        or (_by_text(page) if body.count(b"<") < FEW_TAGS else None)
+    )
+
+
+def _by_title(page: Page, edges: bytes) -> Blocked | None:
+    start = edges.find(b"<title")
+    if start < 0:
+        return None
+    start = edges.find(b">", start) + 1
+    title = edges[start : edges.find(b"</title", start)].strip()
+    for words, kind, signal in _TITLES:
+        if title.startswith(words):
+            return _blocked(page, kind, f"title:{signal}")
+    return None
+
+
+def _by_markup(page: Page, edges: bytes) -> Blocked | None:
+    for markup, kind, signal in _MARKUP:
+        if markup in edges:
+            return _blocked(page, kind, f"markup:{signal}")
+    return None
+
+
+def _by_text(page: Page) -> Blocked | None:
+    """Only a page with few tags is worth reading: refusals and shells are small."""
+    text = visible_text(page.body[:MAX_STRIPPED]).lower()
+    if len(text) < SHORT_TEXT:
+        for words, kind, signal in _WORDS:
+            if words in text:
+                return _blocked(page, kind, f"text:{signal}")
+    lowered = page.body[:MAX_STRIPPED].lower()
+    if (
+        len(text) < SHELL_TEXT
+        and b"<script" in lowered
+        and not any(tag in lowered for tag in _MEDIA)
+    ):
+        return _blocked(page, "empty_shell", "text:empty-shell")
+    return None
+
+
+def visible_text(body: bytes) -> bytes:
+    """Roughly what a reader would see, without building the document."""
+    return _SPACE.sub(b" ", _INVISIBLE.sub(b" ", body)).strip()
+
+
+def _blocked(page: Page, kind: str, signal: str) -> Blocked:
+    details = {
+        "captcha": "the site asks for a captcha",
+        "access_denied": "the site denies access",
+        "empty_shell": "the page is an empty shell that needs JavaScript",
+    }
+    return Blocked(kind, details[kind], page.status, signal)

@@ -1,0 +1,296 @@
+"""Fetching over HTTP: one hop, one deadline, everything bounded.
+
+The only module that talks to aiohttp. Names are looked up by admission, redirects are handed
+back, and every exception of the client becomes a `Failure` in `failure_of`.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections import OrderedDict
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+import python_socks
+import yarl
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from penstock.core.clock import Clock
+from penstock.core.errors import AddressRefused
+from penstock.kernel.admission import Admission, refusal
+from penstock.kernel.fetchers.decoding import BadEncoding, Decoding, codings
+from penstock.kernel.fetchers.tunnel import TunnelConnector
+from penstock.kernel.model import (
+    Broken,
+    Failure,
+    Page,
+    Proxy,
+    ProxyFailed,
+    Redirect,
+    SiteWide,
+    UrlSpecific,
+)
+from penstock.kernel.ports import Hop
+from penstock.kernel.settings import HttpSettings
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+MAX_PROXY_SESSIONS = 64
+#: Chunks arrive without yielding; give the loop a turn after so many bytes.
+BREATHE_EVERY = 1024 * 1024
+_NO_TIMEOUT = aiohttp.ClientTimeout(total=None)
+
+
+class HttpFetcher:
+    """Sessions to sites, direct and through proxies; use as an async context manager."""
+
+    name = "http"
+
+    def __init__(
+        self,
+        settings: HttpSettings,
+        admission: Admission,
+        clock: Clock,
+    ) -> None:
+        self._settings = settings
+        self._admission = admission
+        self._clock = clock
+        self._direct: aiohttp.ClientSession | None = None
+        self._proxied: OrderedDict[Proxy, aiohttp.ClientSession] = OrderedDict()
+
+    async def __aenter__(self) -> Self:
+        self._direct = self._session(self._guarded_connector())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        sessions = [*self._proxied.values()] + ([self._direct] if self._direct else [])
+        self._proxied.clear()
+        self._direct = None
+        for session in sessions:
+            await session.close()
+
+    async def fetch(self, hop: Hop) -> Page | Redirect | Failure:
+        """Contact the site once; everything, DNS to last byte, within the hop's time-out."""
+        try:
+            async with asyncio.timeout(hop.timeout):
+                return await self._exchange(hop)
+        except Exception as error:
+            failure = failure_of(error)
+            if failure is None:
+                raise
+            return failure
+
+    async def test_proxy(self, proxy: Proxy) -> bool:
+        """Whether a proxy accepts connections."""
+        try:
+            async with asyncio.timeout(self._settings.timeout_seconds):
+                _, writer = await asyncio.open_connection(proxy.host, proxy.port)
+        except (OSError, TimeoutError):
+            return False
+        writer.close()
+        return True
+
+    async def _exchange(self, hop: Hop) -> Page | Redirect | Failure:
+        began = self._clock.monotonic()
+        url = yarl.URL(hop.url.href, encoded=True)
+        session, options = await self._way_out(hop)
+        async with session.request(
+            hop.method, url, headers=hop.headers, allow_redirects=False, **options
+        ) as response:
+            status = response.status
+            if status in REDIRECTS and (location := response.headers.get("Location")):
+                cookies = {name: morsel.value for name, morsel in response.cookies.items()}
+                return Redirect(location, status, cookies)
+            body = await self._read(response, hop)
+            if isinstance(body, Broken):
+                return body
+            return Page(
+                url=hop.url.href,
+                status=status,
+                headers=response.headers,
+                body=body,
+                seconds=self._clock.monotonic() - began,
+                proxy=str(hop.proxy) if hop.proxy else None,
+            )
+
+    async def _way_out(self, hop: Hop) -> tuple[aiohttp.ClientSession, dict[str, Any]]:
+        """The session to use: direct, through a tunnel, or a plain proxy for plain HTTP."""
+        if self._direct is None:
+            raise RuntimeError("the fetcher is used outside its context")
+        proxy = hop.proxy
+        if proxy is None:
+            return self._direct, {}
+        if proxy.protocol == "socks5" or hop.url.scheme == "https":
+            return await self._through(proxy), {}
+        # A plain-HTTP proxy looks the name up itself; we can only check what we see.
+        await self._admission.endpoints(hop.url.host, hop.url.port)
+        auth = aiohttp.BasicAuth(proxy.user, proxy.password) if proxy.user else None
+        return await self._through(proxy, plain=True), {"proxy": str(proxy), "proxy_auth": auth}
+
+    async def _through(self, proxy: Proxy, *, plain: bool = False) -> aiohttp.ClientSession:
+        key = Proxy("http", proxy.host, proxy.port, "plain") if plain else proxy
+        session = self._proxied.get(key)
+        if session is None:
+            if len(self._proxied) >= MAX_PROXY_SESSIONS:
+                await self._proxied.popitem(last=False)[1].close()
+            connector = aiohttp.TCPConnector(limit=0) if plain else self._tunnel_connector(proxy)
+            session = self._proxied[key] = self._session(connector)
+        self._proxied.move_to_end(key)
+        return session
+
+    def _session(self, connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=_NO_TIMEOUT,
+            auto_decompress=False,
+            trust_env=False,
+            max_line_size=self._settings.max_header_bytes,
+            max_field_size=self._settings.max_header_bytes,
+            max_headers=self._settings.max_headers,
+        )
+
+    def _guarded_connector(self) -> aiohttp.TCPConnector:
+        return aiohttp.TCPConnector(
+            resolver=_AdmittedAddresses(self._admission),
+            socket_factory=self._guarded_socket,
+            use_dns_cache=False,
+            limit=0,
+            keepalive_timeout=self._settings.keep_alive_seconds,
+        )
+
+    def _tunnel_connector(self, proxy: Proxy) -> aiohttp.TCPConnector:
+        return TunnelConnector(
+            proxy,
+            resolver=_AdmittedAddresses(self._admission),
+            use_dns_cache=False,
+            limit=0,
+            keepalive_timeout=self._settings.keep_alive_seconds,
+        )
+
+    def _guarded_socket(self, info: Any) -> socket.socket:
+        """The one choke point of direct connections: literal addresses pass here as well."""
+        family, kind, protocol, _, address = info
+        if not self._admission.may_connect(str(address[0]), int(address[1])):
+            raise AddressRefused("address")
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+    async def _read(self, response: aiohttp.ClientResponse, hop: Hop) -> bytes | Broken:
+        limit = hop.max_bytes or self._settings.max_bytes
+        names = codings(response.headers.getall("Content-Encoding", ()))
+        if len(names) > self._settings.max_encodings:
+            return Broken("too_many_encodings", f"{len(names)} content codings on one body")
+        declared = response.content_length
+        if declared is not None and declared > limit and not hop.truncate:
+            return Broken("too_large", f"the body is larger than {limit} bytes")
+        if not names and declared is not None and declared <= limit:
+            return await response.read()
+        try:
+            return await _read_bounded(response, Decoding(names, limit), limit, hop.truncate)
+        except OverflowError:
+            return Broken("too_large", f"the body is larger than {limit} bytes when decoded")
+        except BadEncoding as error:
+            return Broken("bad_encoding", str(error))
+
+
+async def _read_bounded(
+    response: aiohttp.ClientResponse, decoding: Decoding, limit: int, truncate: bool
+) -> bytes:
+    """Read and decode, counting; at the limit stop if truncating, else raise OverflowError."""
+    body = bytearray()
+    raw = breath = 0
+    async for chunk in response.content.iter_any():
+        raw += len(chunk)
+        for piece in decoding.feed(chunk):
+            body += piece
+            if len(body) > limit and not truncate:
+                raise OverflowError
+            if len(body) - breath > BREATHE_EVERY:
+                breath = len(body)
+                await asyncio.sleep(0)
+            if len(body) >= limit and truncate:
+                return bytes(body)
+        if raw > limit and not truncate:
+            raise OverflowError
+    decoding.finish()
+    return bytes(body)
+
+
+class _AdmittedAddresses(AbstractResolver):
+    """aiohttp's resolver: admission looks names up and checks where they lead."""
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        del family
+        return [
+            ResolveResult(
+                hostname=host,
+                host=endpoint.address,
+                port=endpoint.port,
+                family=socket.AF_INET6 if ":" in endpoint.address else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for endpoint in await self._admission.endpoints(host, port)
+        ]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+#: Ordered from special to general; the first that fits says what happened.
+_MEANINGS: tuple[tuple[tuple[type[Exception], ...], Failure], ...] = (
+    (
+        (
+            aiohttp.ClientHttpProxyError,
+            aiohttp.ClientProxyConnectionError,
+            python_socks.ProxyError,
+            python_socks.ProxyConnectionError,
+            python_socks.ProxyTimeoutError,
+        ),
+        ProxyFailed("proxy", "the proxy refused or did not answer"),
+    ),
+    ((TimeoutError,), SiteWide("timeout", "no complete answer within the deadline")),
+    (
+        (aiohttp.ClientConnectorDNSError, socket.gaierror, UnicodeError),
+        SiteWide("dns", "the host name cannot be resolved"),
+    ),
+    (
+        (aiohttp.ClientSSLError, aiohttp.ServerFingerprintMismatch, ssl.SSLError),
+        SiteWide("tls", "the TLS connection cannot be established or trusted"),
+    ),
+    ((aiohttp.ClientConnectorError,), SiteWide("connect", "the site refuses connections")),
+    (
+        (aiohttp.ServerDisconnectedError,),
+        SiteWide("disconnected", "the site closed the connection without an answer"),
+    ),
+    (
+        (aiohttp.ClientPayloadError,),
+        SiteWide("truncated", "the body ended before it was complete"),
+    ),
+    (
+        (aiohttp.ClientResponseError,),
+        Broken("bad_http", "the answer is not HTTP that can be read"),
+    ),
+    (
+        (aiohttp.InvalidURL,),
+        UrlSpecific("invalid_url", "the HTTP client does not take this URL"),
+    ),
+    ((aiohttp.ClientError, OSError), SiteWide("transport", "the connection failed")),
+)
+
+
+def failure_of(error: Exception) -> Failure | None:
+    """What an exception of the client means; None for one that is our own fault."""
+    if isinstance(error, AddressRefused):
+        return refusal(error)
+    return next((failure for kinds, failure in _MEANINGS if isinstance(error, kinds)), None)

@@ -1,0 +1,358 @@
+"""The nouns of the path: Request, Visit, Page, Failure, Outcome and what gates answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from penstock.core.urls import Url
+from penstock.kernel.document import decode, robots_tags
+from penstock.kernel.policy import DomainPolicy
+
+NO_HEADERS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One URL that somebody wants, and for whom.
+
+    `headers` are the caller's own: they are sent to the URL's origin and nowhere else.
+    """
+
+    url: str
+    id: str = "-"
+    headers: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
+    etag: str = ""
+    last_modified: str = ""
+    workload: str = ""
+
+    @property
+    def conditions(self) -> Mapping[str, str]:
+        """The headers that ask for the page only if it has changed."""
+        if not (self.etag or self.last_modified):
+            return NO_HEADERS
+        conditions = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        return {name: value for name, value in conditions.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no page. `reason` is one of a fixed set of words, `detail` is for people."""
+
+    reason: str
+    detail: str = ""
+    status: int | None = None
+
+    kind: ClassVar[str]
+    retriable: ClassVar[bool] = False
+    #: What the breaker makes of it: the site is well, ill, or nothing was learnt.
+    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "unknown"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail or self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteWide(Failure):
+    """The site as a whole does not answer: refused, DNS, time-out, TLS, 502/503/504."""
+
+    kind: ClassVar[str] = "site_wide"
+    retriable: ClassVar[bool] = True
+    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "ill"
+
+
+@dataclass(frozen=True, slots=True)
+class UrlSpecific(Failure):
+    """This URL has no page: 404, 410, 403, other 4xx."""
+
+    kind: ClassVar[str] = "url_specific"
+    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "well"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerError(Failure):
+    """The site answered 500 or another error of its own."""
+
+    kind: ClassVar[str] = "server_error"
+    retriable: ClassVar[bool] = True
+    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "ill"
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimited(Failure):
+    """The site asks us to slow down; `retry_after` in seconds if it said for how long."""
+
+    retry_after: float | None = None
+
+    kind: ClassVar[str] = "rate_limited"
+    retriable: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Refused(Failure):
+    """A gate of ours said no; `gate` is which one."""
+
+    gate: str = ""
+
+    kind: ClassVar[str] = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked(Failure):
+    """The site served a captcha, an access-denied page or an empty shell; `signal` matched."""
+
+    signal: str = ""
+
+    kind: ClassVar[str] = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class Broken(Failure):
+    """What came back cannot be used: too large, a bomb, bad encoding, too many redirects."""
+
+    kind: ClassVar[str] = "broken"
+    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "well"
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyFailed(Failure):
+    """The proxy refused or timed out, or none is healthy; says nothing about the site."""
+
+    kind: ClassVar[str] = "proxy_failed"
+    retriable: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """A way out that is not ours; printed without its password."""
+
+    protocol: Literal["http", "https", "socks5"]
+    host: str
+    port: int
+    user: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    region: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.protocol}://{self.host}:{self.port}"
+
+
+@dataclass(slots=True)
+class Page:
+    """What came back for a URL."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    seconds: float
+    fetcher: str = "http"
+    proxy: str | None = None
+    _text: str | None = field(default=None, repr=False)
+
+    @property
+    def content_type(self) -> str:
+        """The media type without parameters, in lower case."""
+        return self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+    @property
+    def is_html(self) -> bool:
+        """Whether the page is a document; one without a type is taken for one."""
+        return self.content_type in ("text/html", "application/xhtml+xml", "")
+
+    @property
+    def robots_tags(self) -> tuple[str, ...]:
+        """What the site asks of robots for this page, by header or meta tag."""
+        return robots_tags(self.body if self.is_html else b"", self.headers)
+
+    @property
+    def text(self) -> str:
+        """The body as text: byte order mark, header, meta, then UTF-8; decoded once."""
+        if self._text is None:
+            self._text = decode(self.body, self.headers.get("Content-Type", ""))
+        return self._text
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """A hop to another URL, as the site spelled it."""
+
+    location: str
+    status: int
+    cookies: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Not yet: come back at `until` (monotonic). `line` says whether the whole domain waits."""
+
+    until: float
+    gate: str
+    why: str
+    line: bool = True
+
+
+class Said(NamedTuple):
+    """What one gate said, and how many seconds after the request began."""
+
+    gate: str
+    answer: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """A place in a ledger: `at` is the time of the turn, `granted` that it has come.
+
+    `mark` is the reserved time in the ledger's own clock; `slot` says that one of the
+    domain's concurrency slots is held.
+    """
+
+    id: str
+    ledger: str
+    at: float
+    mark: float = 0.0
+    granted: bool = False
+    slot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A breaker's leave to contact a domain; a result is only counted in its own epoch."""
+
+    key: str
+    epoch: int
+    probe: bool = False
+
+
+@dataclass(slots=True)
+class Errand:
+    """A robots.txt to be got before the page: where it is now, after how many hops and tries."""
+
+    origin: str
+    url: Url
+    hops: int = 0
+    tries: int = 0
+
+
+@dataclass(slots=True)
+class Visit:
+    """An admitted request on its way: where it stands is kept here, so that it can wait.
+
+    `policy` and `ledger` are those of the URL that is contacted next: the errand's while
+    there is one, else the page's.
+    """
+
+    request: Request
+    url: Url
+    policy: DomainPolicy
+    began: float
+    attempt: int = 1
+    hops: tuple[str, ...] = ()
+    errand: Errand | None = None
+    ticket: Ticket | None = None
+    spent: float = 0.0
+    cookies: dict[str, dict[str, str]] = field(default_factory=dict)
+    failed_proxies: tuple[str, ...] = ()
+    trace: list[Said] = field(default_factory=list)
+
+    @property
+    def next_url(self) -> Url:
+        """What is contacted next."""
+        return self.errand.url if self.errand else self.url
+
+    @property
+    def ledger(self) -> str:
+        """Whose turns are taken: the line this visit stands in."""
+        return self.policy.ledger
+
+    @property
+    def domain(self) -> str:
+        """The registrable domain of what is contacted next."""
+        return self.next_url.domain
+
+    def keep_cookies(self, cookies: Mapping[str, str]) -> None:
+        """Keep cookies for the rest of this visit; they go back to their own origin only."""
+        if cookies:
+            self.cookies.setdefault(self.url.origin, {}).update(cookies)
+
+    def cookie_header(self) -> Mapping[str, str]:
+        """The header that gives the site its own cookies back."""
+        cookies = self.cookies.get(self.url.origin) if self.cookies else None
+        if not cookies:
+            return NO_HEADERS
+        return {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+
+    def start_over(self, url: Url) -> None:
+        """Begin the next attempt at the first URL, with nothing of the last one."""
+        self.url = url
+        self.attempt += 1
+        self.hops = ()
+        self.spent = 0.0
+        self.cookies = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything about one request when it is over."""
+
+    request: Request
+    page: Page | None
+    failure: Failure | None
+    trace: tuple[Said, ...]
+    domain: str = ""
+    attempts: int = 0
+    hops: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a page that can be used."""
+        return self.page is not None and self.failure is None
+
+    def as_json(self) -> dict[str, Any]:
+        """The outcome as plain data, without the body."""
+        return {
+            "url": self.request.url,
+            "request_id": self.request.id,
+            "status": "ok" if self.ok else "failed",
+            "domain": self.domain,
+            "attempts": self.attempts,
+            "seconds": round(self.seconds, 4),
+            "redirects": list(self.hops),
+            "page": self.page and _page_json(self.page),
+            "failure": self.failure and _failure_json(self.failure),
+            "gates": [
+                {"gate": said.gate, "answer": said.answer, "at": round(said.at, 4)}
+                for said in self.trace
+            ],
+        }
+
+
+def _page_json(page: Page) -> dict[str, Any]:
+    return {
+        "url": page.url,
+        "status": page.status,
+        "content_type": page.content_type,
+        "bytes": len(page.body),
+        "seconds": round(page.seconds, 4),
+        "fetcher": page.fetcher,
+        "proxy": page.proxy,
+        "robots_tags": list(page.robots_tags),
+        "etag": page.headers.get("ETag", ""),
+        "last_modified": page.headers.get("Last-Modified", ""),
+    }
+
+
+def _failure_json(failure: Failure) -> dict[str, Any]:
+    extras = {
+        name: getattr(failure, name)
+        for name in ("gate", "signal", "retry_after")
+        if getattr(failure, name, None)
+    }
+    return {
+        "kind": failure.kind,
+        "reason": failure.reason,
+        "detail": failure.detail,
+        "status": failure.status,
+        **extras,
+    }

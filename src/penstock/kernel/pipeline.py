@@ -1,0 +1,525 @@
+"""The path of a URL, from a request to a page, in the order in which it is walked.
+
+    1 request   2 admission   3 robots   4 hours   5 breaker   6 pacing
+    7 proxy and identity   8 fetch   9 blocks
+
+`admit` is step 2. `advance` walks on from wherever a visit stands and returns when it is
+over (`Outcome`) or has to wait (`Wait`): waiting is the caller's business and costs nothing
+here. Steps 10 to 13 build on the outcome.
+"""
+
+import re
+from collections.abc import Mapping
+
+from penstock.core.clock import Clock
+from penstock.core.errors import UrlError
+from penstock.core.log import get_logger
+from penstock.core.metrics import Metrics
+from penstock.core.urls import Url, parse
+from penstock.kernel import blocks, hours, statuses
+from penstock.kernel.admission import Admission, refusal
+from penstock.kernel.identity import Identities
+from penstock.kernel.model import (
+    NO_HEADERS,
+    Blocked,
+    Broken,
+    Errand,
+    Failure,
+    Outcome,
+    Page,
+    Pass,
+    Proxy,
+    ProxyFailed,
+    RateLimited,
+    Redirect,
+    Refused,
+    Request,
+    Said,
+    UrlSpecific,
+    Visit,
+    Wait,
+)
+from penstock.kernel.policy import PolicyBook
+from penstock.kernel.ports import Breaker, Fetcher, Hop, Pacing, RobotsAnswer
+from penstock.kernel.proxies import ProxyPool
+from penstock.kernel.retry import Retry
+from penstock.kernel.robots import Robots, Rules, read
+from penstock.kernel.settings import HttpSettings, PacingSettings, RobotsSettings
+
+#: While somebody else asks for the robots.txt, look again after so many seconds.
+ROBOTS_PATIENCE = 0.1
+#: A slot is kept through the wait for the next hop only if that is short.
+LONGEST_KEPT_SLOT = 60.0
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NOT_IN_A_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class Pipeline:
+    """Takes visits along the path; holds no visit itself, so any number can be under way."""
+
+    def __init__(
+        self,
+        *,
+        admission: Admission,
+        policies: PolicyBook,
+        robots: Robots,
+        breaker: Breaker,
+        pacing: Pacing,
+        proxies: ProxyPool,
+        identities: Identities,
+        retry: Retry,
+        fetchers: Mapping[str, Fetcher],
+        clock: Clock,
+        metrics: Metrics,
+        http: HttpSettings,
+        pacing_settings: PacingSettings,
+        robots_settings: RobotsSettings,
+    ) -> None:
+        self._admission = admission
+        self._policies = policies
+        self._robots = robots
+        self._breaker = breaker
+        self._pacing = pacing
+        self._proxies = proxies
+        self._identities = identities
+        self._retry = retry
+        self._fetchers = fetchers
+        self._clock = clock
+        self._metrics = metrics
+        self._http = http
+        self._pacing_settings = pacing_settings
+        self._robots_settings = robots_settings
+        self._log = get_logger().bind()
+
+    async def run(self, request: Request) -> Outcome:
+        """Walk the whole path, waiting on the spot where it has to be waited."""
+        visit = self.admit(request)
+        while isinstance(visit, Visit):
+            step = await self.advance(visit)
+            if isinstance(step, Outcome):
+                return step
+            await self._clock.sleep(step.until - self._clock.monotonic())
+        return visit
+
+    # 2 ── admission
+
+    def admit(self, request: Request) -> Visit | Outcome:
+        """Parse the URL, once, and see whether it may be contacted at all."""
+        try:
+            url = parse(request.url)
+        except UrlError as error:
+            return self._announce(
+                Outcome(request, None, refusal(error), (Said("admission", "refused", 0.0),))
+            )
+        policy = self._policies.look_up(url.host, request.workload)
+        visit = Visit(request, url, policy, began=self._clock.monotonic())
+        refused = self._admission.check(url) or _check_headers(request)
+        if refused:
+            self._say(visit, "admission", "refused")
+            return self._close(visit, refused)
+        self._say(visit, "admission", "ok")
+        return visit
+
+    # 3 to 9, as often as hops and attempts ask for it
+
+    async def advance(self, visit: Visit) -> Outcome | Wait:
+        """Walk on until the visit is over or has to wait."""
+        while True:
+            leave = await self._pass_gates(visit)
+            if isinstance(leave, Wait):
+                return await self._step_aside(visit, leave)
+            if isinstance(leave, Failure):
+                return await self._finish(visit, leave)
+            reply, failure = await self._contact(visit, leave)
+            if visit.errand:
+                after = await self._mind_robots(visit, visit.errand, reply, failure)
+            else:
+                after = await self._mind_page(visit, reply, failure)
+            if isinstance(after, Wait):
+                return await self._step_aside(visit, after)
+            if isinstance(after, Outcome):
+                return after
+
+    async def give_up(self, visit: Visit, wait: Wait) -> Outcome:
+        """End a visit whose caller will not wait as long as a gate asks for."""
+        reasons = {"hours": "outside_hours", "breaker": "circuit_open"}
+        reason = reasons.get(wait.gate, f"no_turn_{wait.gate}")
+        return await self._finish(visit, Refused(reason, wait.why, gate=wait.gate))
+
+    async def _pass_gates(self, visit: Visit) -> Failure | Wait | Pass:
+        """Steps 3 to 6; a `Pass` means that the turn is now."""
+        rules = None
+        if visit.policy.respect_robots and visit.errand is None:
+            rules = await self._robots.known(visit.url.origin)
+            if rules is None:
+                if wait := await self._send_for_robots(visit):
+                    return wait
+            elif refused := self._ask_robots(visit, rules):
+                return refused
+        wait = self._ask_hours(visit) or await self._ask_breaker(visit) or self._ask_proxy(visit)
+        return wait or await self._take_turn(visit, rules)
+
+    # 3 ── robots
+
+    async def _send_for_robots(self, visit: Visit) -> Wait | None:
+        """The robots.txt is not known: get it first, paced and admitted like any page."""
+        origin = visit.url.origin
+        if not await self._robots.claim(origin):
+            until = self._clock.monotonic() + ROBOTS_PATIENCE
+            return Wait(until, "robots", "its robots.txt is being fetched")
+        visit.errand = Errand(origin, parse(f"{origin}/robots.txt"))
+        return None
+
+    def _ask_robots(self, visit: Visit, rules: Rules) -> Refused | None:
+        policy, product = visit.policy, self._identities.product
+        if rules.answer.status == "unreachable":
+            if policy.robots_unreachable == "allow":
+                self._say(visit, "robots", "unreachable (allowed by policy)")
+                return None
+            self._say(visit, "robots", "unreachable")
+            return Refused("robots_unreachable", rules.answer.detail, gate="robots")
+        if rules.file.allows(visit.url.target, product, obey_star=policy.obey_star):
+            self._say(visit, "robots", "allowed")
+            return None
+        decision = rules.file.decide(visit.url.target, product, obey_star=policy.obey_star)
+        self._say(visit, "robots", "denied")
+        return Refused("robots_denied", str(decision), gate="robots")
+
+    async def _mind_robots(
+        self, visit: Visit, errand: Errand, reply: Page | Redirect | None, failure: Failure | None
+    ) -> Outcome | Wait | None:
+        """Learn from what came back for robots.txt; None means: on with the visit."""
+        if isinstance(reply, Redirect):
+            return await self._follow_robots(visit, errand, reply)
+        if isinstance(failure, Refused):
+            await self._robots.forgo(errand.origin)
+            return await self._finish(visit, failure)
+        if isinstance(failure, UrlSpecific):
+            await self._learn(visit, errand, RobotsAnswer("allow"))
+            return None
+        if failure is None and reply is not None:
+            text = read(reply.body, self._robots_settings.max_bytes)
+            await self._learn(visit, errand, RobotsAnswer("rules", text))
+            return None
+        return await self._robots_unreachable(visit, errand, failure)
+
+    async def _follow_robots(self, visit: Visit, errand: Errand, hop: Redirect) -> Wait | None:
+        errand.hops += 1
+        target = self._resolve(errand.url, hop.location)
+        if errand.hops > self._robots_settings.max_redirects:
+            target = Broken("too_many_redirects", "too many redirects")
+        if isinstance(target, Failure):
+            # Asking again would lead to the same place.
+            errand.tries = self._robots_settings.tries
+            return await self._robots_unreachable(visit, errand, target)
+        errand.url = target
+        self._look_up_policy(visit)
+        return None
+
+    async def _robots_unreachable(
+        self, visit: Visit, errand: Errand, failure: Failure | None
+    ) -> Wait | None:
+        """Try again a few times; then the answer is that there is none, for a while."""
+        errand.tries += 1
+        detail = f"robots.txt cannot be had: {failure.detail if failure else 'no answer'}"
+        if isinstance(failure, RateLimited):
+            await self._slow_down(visit, failure)
+        if errand.tries < self._robots_settings.tries:
+            errand.url, errand.hops = parse(f"{errand.origin}/robots.txt"), 0
+            self._look_up_policy(visit)
+            pause = self._robots_settings.retry_seconds * 2 ** (errand.tries - 1)
+            return Wait(self._clock.monotonic() + pause, "robots", detail)
+        answer = RobotsAnswer("unreachable", tries=errand.tries, detail=detail)
+        await self._learn(visit, errand, answer)
+        return None
+
+    async def _learn(self, visit: Visit, errand: Errand, answer: RobotsAnswer) -> None:
+        await self._robots.learn(errand.origin, answer)
+        self._say(visit, "robots.txt", answer.status)
+        visit.errand = None
+        self._look_up_policy(visit)
+
+    # 4 ── hours
+
+    def _ask_hours(self, visit: Visit) -> Wait | None:
+        window = visit.policy.hours
+        if window is None:
+            return None
+        now = self._clock.now()
+        if hours.is_open(window, now):
+            self._say(visit, "hours", "open")
+            return None
+        opening = hours.next_opening(window, now)
+        until = self._clock.monotonic() + (opening - now).total_seconds()
+        return Wait(until, "hours", f"{visit.domain} is closed until {opening:%H:%M} UTC")
+
+    # 5 ── breaker
+
+    async def _ask_breaker(self, visit: Visit) -> Wait | None:
+        seconds = await self._breaker.look(visit.domain)
+        if seconds is None:
+            self._say(visit, "breaker", "closed")
+            return None
+        return self._circuit_open(visit, seconds)
+
+    def _circuit_open(self, visit: Visit, seconds: float) -> Wait:
+        until = self._clock.monotonic() + seconds
+        return Wait(until, "breaker", f"{visit.domain} is down; next try in {seconds:.0f} s")
+
+    # 6 ── pacing
+
+    async def _take_turn(self, visit: Visit, rules: Rules | None) -> Wait | Pass:
+        """Reserve the next turn; the caller comes back for it through all gates again."""
+        pace = visit.policy.pace
+        if rules is not None:
+            star = visit.policy.obey_star
+            pace = pace.apart(self._robots.delay(rules, self._identities.product, obey_star=star))
+        if visit.ticket and visit.ticket.ledger != visit.ledger:
+            await self._leave(visit)
+        visit.ticket = await self._pacing.reserve(visit.ledger, pace, visit.ticket)
+        if not visit.ticket.granted:
+            return Wait(visit.ticket.at, "pacing", "waiting for its turn")
+        self._say(visit, "pacing", "turn")
+        leave = await self._breaker.enter(visit.domain)
+        if isinstance(leave, Pass):
+            return leave
+        return self._circuit_open(visit, leave)
+
+    async def _slow_down(self, visit: Visit, failure: RateLimited) -> float:
+        """Half the rate for a while, and nothing at all for as long as the site asked."""
+        seconds = failure.retry_after or self._retry.backoff(visit.attempt)
+        await self._pacing.slow_down(visit.ledger, self._pacing_settings.backoff_seconds)
+        await self._pacing.hold(visit.ledger, seconds)
+        return seconds
+
+    # 7 ── proxy and identity
+
+    def _ask_proxy(self, visit: Visit) -> Wait | None:
+        choice = visit.policy.proxy
+        if choice.use == "never":
+            return None
+        seconds = self._proxies.look(visit.domain, choice.region)
+        if seconds is None:
+            return None
+        return Wait(self._clock.monotonic() + seconds, "proxy", "every proxy rests for this domain")
+
+    def _choose_proxy(self, visit: Visit) -> Proxy | ProxyFailed | None:
+        choice = visit.policy.proxy
+        if choice.use == "never":
+            return None
+        return self._proxies.lease(visit.domain, choice.region, visit.failed_proxies)
+
+    def _headers(self, visit: Visit, proxy: Proxy | None) -> Mapping[str, str]:
+        """Who we are and what the policy adds; the caller's own only for the caller's origin."""
+        request = visit.request
+        if visit.errand:
+            return self._identities.honest()
+        if visit.policy.identity == "browser":
+            headers = self._identities.browser_like(proxy.region if proxy else None)
+        else:
+            headers = self._identities.honest()
+        own = request.headers if request.headers and self._at_home(visit) else NO_HEADERS
+        conditions = NO_HEADERS if visit.hops else request.conditions
+        cookies = visit.cookie_header()
+        if not (visit.policy.headers or own or conditions or cookies):
+            return headers
+        return {**headers, **dict(visit.policy.headers), **own, **conditions, **cookies}
+
+    def _at_home(self, visit: Visit) -> bool:
+        """Whether the visit is at the origin that the caller named."""
+        return not visit.hops or visit.url.origin == parse(visit.request.url).origin
+
+    # 8 ── fetch
+
+    async def _contact(
+        self, visit: Visit, leave: Pass
+    ) -> tuple[Page | Redirect | None, Failure | None]:
+        """Contact the site once; whatever happens, the breaker and the proxy pool hear of it."""
+        proxy = self._choose_proxy(visit)
+        well: bool | None = None
+        began = self._clock.monotonic()
+        try:
+            if isinstance(proxy, ProxyFailed):
+                return None, proxy
+            answer = await self._fetch(visit, proxy)
+            reply, failure = self._examine(visit, answer)
+            well = self._site_is_well(visit, failure)
+            if proxy:
+                self._judge_proxy(visit, proxy, failure)
+            return reply, failure
+        finally:
+            if not visit.errand:
+                visit.spent += self._clock.monotonic() - began
+            await self._breaker.report(leave, well=well)
+
+    async def _fetch(self, visit: Visit, proxy: Proxy | None) -> Page | Redirect | Failure:
+        errand = visit.errand
+        fetcher = self._fetchers.get("http" if errand else visit.policy.fetcher)
+        if fetcher is None:
+            return Refused("no_browser", "this domain's policy needs a browser", gate="fetch")
+        hop = Hop(
+            url=visit.next_url,
+            headers=self._headers(visit, proxy),
+            timeout=max(0.001, self._http.timeout_seconds - (0.0 if errand else visit.spent)),
+            proxy=proxy,
+            max_bytes=self._robots_settings.max_bytes if errand else None,
+            truncate=errand is not None,
+        )
+        reply = await fetcher.fetch(hop)
+        if isinstance(reply, Page) and not errand:
+            self._metrics.fetched(fetcher.name, reply.status, reply.seconds, len(reply.body))
+        return reply
+
+    def _judge_proxy(self, visit: Visit, proxy: Proxy, failure: Failure | None) -> None:
+        if isinstance(failure, ProxyFailed):
+            self._proxies.failed(proxy)
+            visit.failed_proxies += (str(proxy),)
+        else:
+            self._proxies.succeeded(proxy)
+
+    async def _follow(self, visit: Visit, hop: Redirect) -> Outcome | None:
+        """Go on to where the site points; the new URL passes every gate anew."""
+        target = self._resolve(visit.url, hop.location)
+        if len(visit.hops) >= self._http.max_redirects:
+            target = Broken("too_many_redirects", f"more than {self._http.max_redirects} redirects")
+        if isinstance(target, Failure):
+            return await self._finish(visit, target)
+        self._say(visit, "redirect", str(hop.status))
+        visit.keep_cookies(hop.cookies)
+        visit.hops += (visit.url.href,)
+        visit.url = target
+        self._look_up_policy(visit)
+        return None
+
+    def _resolve(self, base: Url, location: str) -> Url | Failure:
+        """Where a Location leads, admitted like any URL that somebody asks for."""
+        try:
+            target = parse(location.strip(" "), base)
+        except UrlError as error:
+            return refusal(error)
+        return self._admission.check(target) or target
+
+    # 9 ── blocks, and what the answer means
+
+    def _examine(
+        self, visit: Visit, answer: Page | Redirect | Failure
+    ) -> tuple[Page | Redirect | None, Failure | None]:
+        """Whether an answer is a page: a good status, and no block whatever the status."""
+        if isinstance(answer, Failure):
+            return None, answer
+        if isinstance(answer, Redirect):
+            return answer, None
+        longest = self._pacing_settings.max_retry_after_seconds
+        failure = statuses.failure_of(answer, self._clock.now, longest)
+        if not visit.errand and not isinstance(failure, RateLimited):
+            failure = blocks.detect(answer) or failure
+        return answer, failure
+
+    def _site_is_well(self, visit: Visit, failure: Failure | None) -> bool | None:
+        if failure is None:
+            return True
+        if isinstance(failure, Blocked):
+            return False if visit.policy.blocks_count else None
+        return {"well": True, "ill": False}.get(failure.site_is)
+
+    async def _mind_page(
+        self, visit: Visit, reply: Page | Redirect | None, failure: Failure | None
+    ) -> Outcome | Wait | None:
+        """End the visit with its page, follow a redirect, try again, or end it without one."""
+        if isinstance(reply, Redirect):
+            return await self._follow(visit, reply)
+        if visit.attempt == 1:
+            self._retry.attempted(visit.domain)
+        if failure is None:
+            self._say(visit, "blocks", "none")
+            return await self._finish(visit, None, reply)
+        self._say(visit, "fetch" if not isinstance(failure, Blocked) else "blocks", failure.reason)
+        delay = self._retry.delay(visit.domain, visit.attempt, failure)
+        line = isinstance(failure, RateLimited)
+        if isinstance(failure, RateLimited):
+            pause = await self._slow_down(visit, failure)
+            delay = delay and pause
+        if delay is None:
+            return await self._finish(visit, failure, reply)
+        self._metrics.retried(failure.kind)
+        visit.start_over(parse(visit.request.url))
+        self._look_up_policy(visit)
+        return Wait(self._clock.monotonic() + delay, "retry", str(failure), line=line)
+
+    # ── ends and pauses
+
+    async def _step_aside(self, visit: Visit, wait: Wait) -> Wait:
+        """Before a wait: keep a slot or a place in line only where it is the turn we wait for."""
+        seconds = wait.until - self._clock.monotonic()
+        if wait.gate != "pacing" or seconds > LONGEST_KEPT_SLOT:
+            await self._leave(visit)
+        self._say(visit, wait.gate, f"wait {seconds:.1f} s")
+        self._metrics.waited(wait.gate, max(0.0, seconds))
+        return wait
+
+    async def _finish(
+        self, visit: Visit, failure: Failure | None, page: Page | None = None
+    ) -> Outcome:
+        await self._leave(visit)
+        return self._close(visit, failure, page)
+
+    async def _leave(self, visit: Visit) -> None:
+        if visit.ticket:
+            ticket, visit.ticket = visit.ticket, None
+            await self._pacing.release(ticket)
+
+    def _close(self, visit: Visit, failure: Failure | None, page: Page | None = None) -> Outcome:
+        return self._announce(
+            Outcome(
+                request=visit.request,
+                page=page,
+                failure=failure,
+                trace=tuple(visit.trace),
+                domain=visit.url.domain,
+                attempts=visit.attempt,
+                hops=visit.hops,
+                seconds=self._clock.monotonic() - visit.began,
+            )
+        )
+
+    def _announce(self, outcome: Outcome) -> Outcome:
+        """Count and log what became of a request."""
+        failure, page = outcome.failure, outcome.page
+        if failure is None:
+            self._log.info(
+                "fetched",
+                request_id=outcome.request.id,
+                target_domain=outcome.domain,
+                duration_ms=round(outcome.seconds * 1000),
+                fields_extracted=0,
+            )
+            return outcome
+        self._metrics.failed(failure.kind, failure.reason)
+        self._log.info(
+            "failed",
+            request_id=outcome.request.id,
+            target_url=outcome.request.url,
+            proxy_used=page.proxy if page else None,
+            error_reason=failure.reason,
+            error_kind=failure.kind,
+            detail=failure.detail,
+        )
+        return outcome
+
+    def _look_up_policy(self, visit: Visit) -> None:
+        visit.policy = self._policies.look_up(visit.next_url.host, visit.request.workload)
+
+    def _say(self, visit: Visit, gate: str, answer: str) -> None:
+        trace = visit.trace
+        if not trace or trace[-1][0] != gate or trace[-1][1] != answer:
+            trace.append(Said(gate, answer, self._clock.monotonic() - visit.began))
+        self._metrics.gate(gate, answer.partition(" ")[0])
+
+
+def _check_headers(request: Request) -> Refused | None:
+    """A header that could break out of its line is refused."""
+    for name, value in request.headers.items():
+        if not _HEADER_NAME.fullmatch(name) or _NOT_IN_A_HEADER.search(value):
+            return Refused("bad_header", f"'{name[:40]!r}' is no valid header", gate="admission")
+    return None

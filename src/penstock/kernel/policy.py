@@ -1,0 +1,303 @@
+"""Domain policies: what a domain is owed, from YAML files that can change while running.
+
+A number comes from the domain's own entry, else from the workload that asks, else from the
+file's `default` entry, else from the platform's settings. `PolicyBook.look_up` says for
+every number where it came from.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from penstock.core.errors import PolicyError, UrlError
+from penstock.core.urls import parse, registrable_domain
+
+DEFAULT = "default"
+SHIPPED_FILE = Path(__file__).with_name("domain_policies.yaml")
+MAX_REMEMBERED_HOSTS = 65536
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class AllowedHours(_Section):
+    """A window of the day in UTC hours, start included and end not; may cross midnight."""
+
+    start: int = Field(ge=0, le=23)
+    end: int = Field(ge=0, le=24)
+
+    @model_validator(mode="after")
+    def _is_a_window(self) -> "AllowedHours":
+        if self.start == self.end:
+            raise ValueError("start and end are the same hour: the window would be empty")
+        return self
+
+
+class RobotsChoice(_Section):
+    """Deviations from the robots rules that an operator answers for."""
+
+    obey_star: bool = False
+    on_unreachable: Literal["deny", "allow"] = "deny"
+
+
+class ProxyChoice(_Section):
+    """Whether requests leave through the proxy pool, and through which part of it."""
+
+    use: Literal["never", "always"] = "always"
+    region: str | None = None
+
+
+class PolicyEntry(_Section):
+    """One entry of a policy file; what it does not say is decided by the next layer."""
+
+    tokens_per_interval: int | None = Field(default=None, ge=1)
+    interval_seconds: float | None = Field(default=None, gt=0, le=86400)
+    request_delay_ms: int | None = Field(default=None, ge=0, le=3_600_000)
+    max_concurrent: int | None = Field(default=None, ge=1)
+    min_delay_ms: int | None = Field(default=None, ge=0)
+    max_delay_ms: int | None = Field(default=None, ge=0)
+    allowed_hours: AllowedHours | None = None
+    respect_robots_txt: bool | None = None
+    robots: RobotsChoice | None = None
+    group: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9_.-]*$")
+    split_hosts: bool | None = None
+    fetcher: Literal["http", "browser"] | None = None
+    proxy: ProxyChoice | None = None
+    identity: Literal["honest", "browser"] | None = None
+    headers: dict[str, str] | None = None
+    blocks_count: bool | None = None
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> "PolicyEntry":
+        low, high = self.min_delay_ms, self.max_delay_ms
+        if low is not None and high is not None and low > high:
+            raise ValueError("min_delay_ms is greater than max_delay_ms")
+        return self
+
+
+class Rate(NamedTuple):
+    """At most `limit` requests in any `window` of seconds."""
+
+    limit: int
+    window: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a domain may be asked: rates, seconds between requests, requests at once."""
+
+    rates: tuple[Rate, ...]
+    delay: float
+    concurrency: int
+
+    def strictest(self, other: "Pace") -> "Pace":
+        """The pace that keeps the promises of both."""
+        return Pace(
+            tuple(dict.fromkeys((*self.rates, *other.rates))),
+            max(self.delay, other.delay),
+            min(self.concurrency, other.concurrency),
+        )
+
+    def halved(self) -> "Pace":
+        """Half the rate: as many requests in twice the time, twice as far apart."""
+        rates = tuple(Rate(rate.limit, rate.window * 2) for rate in self.rates)
+        return Pace(rates, self.delay * 2, self.concurrency)
+
+    def apart(self, seconds: float) -> "Pace":
+        """The same pace with at least so many seconds between requests."""
+        if seconds <= self.delay:
+            return self
+        return Pace(self.rates, seconds, self.concurrency)
+
+
+@dataclass(frozen=True, slots=True)
+class DomainPolicy:
+    """What holds for one host, every question answered; `said_by` names who answered."""
+
+    pace: Pace
+    ledger: str
+    action_delay_ms: tuple[int, int] = (500, 2000)
+    hours: AllowedHours | None = None
+    respect_robots: bool = True
+    obey_star: bool = False
+    robots_unreachable: Literal["deny", "allow"] = "deny"
+    fetcher: Literal["http", "browser"] = "http"
+    proxy: ProxyChoice = field(default_factory=lambda: ProxyChoice(use="never"))
+    identity: Literal["honest", "browser"] = "honest"
+    headers: tuple[tuple[str, str], ...] = ()
+    blocks_count: bool = False
+    said_by: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+class PolicyBook:
+    """All domain policies; look-ups are remembered until the next reload."""
+
+    def __init__(
+        self,
+        platform: PolicyEntry,
+        files: Sequence[Path] = (SHIPPED_FILE,),
+        workloads: Mapping[str, PolicyEntry] | None = None,
+    ) -> None:
+        self._platform = platform
+        self._files = tuple(files)
+        self._workloads = workloads or {}
+        self._remembered: dict[tuple[str, str], DomainPolicy] = {}
+        self._stamps: dict[Path, float] = {}
+        self._entries: dict[str, PolicyEntry] = {}
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the files again; on a `PolicyError` the old policies stay in force."""
+        stamps = {path: _modified(path) for path in self._files}
+        entries: dict[str, PolicyEntry] = {}
+        for path in self._files:
+            entries |= load(path)
+        self._entries, self._stamps = entries, stamps
+        self._remembered.clear()
+
+    def reload_if_changed(self) -> bool:
+        """Reload when a file was written since the last time; tells whether it was."""
+        if all(_modified(path) == self._stamps.get(path) for path in self._files):
+            return False
+        self._stamps = {path: _modified(path) for path in self._files}
+        self.reload()
+        return True
+
+    @property
+    def entries(self) -> Mapping[str, PolicyEntry]:
+        """Every entry in force, `default` included."""
+        return self._entries
+
+    def look_up(self, host: str, workload: str = "") -> DomainPolicy:
+        """The policy for a host, on behalf of a workload."""
+        policy = self._remembered.get((host, workload))
+        if policy is None:
+            if len(self._remembered) >= MAX_REMEMBERED_HOSTS:
+                self._remembered.clear()
+            policy = self._remembered[host, workload] = self._resolve(host, workload)
+        return policy
+
+    def _resolve(self, host: str, workload: str) -> DomainPolicy:
+        domain = registrable_domain(host)
+        layers: list[tuple[str, PolicyEntry]] = [
+            (f"policy of {name}", self._entries[name])
+            for name in _names_above(host, domain)
+            if name in self._entries
+        ]
+        if workload in self._workloads:
+            layers.append((f"default of {workload}", self._workloads[workload]))
+        if DEFAULT in self._entries:
+            layers.append(("default policy", self._entries[DEFAULT]))
+        layers.append(("platform", self._platform))
+        return _compose(host, domain, layers)
+
+
+def _names_above(host: str, domain: str) -> list[str]:
+    """The names an entry may stand under, most specific first: host, parents, domain."""
+    names = [host]
+    while names[-1] != domain and "." in names[-1]:
+        names.append(names[-1].partition(".")[2])
+    return names
+
+
+def _compose(host: str, domain: str, layers: Sequence[tuple[str, PolicyEntry]]) -> DomainPolicy:
+    """Take each answer from the first layer that gives one."""
+    said_by: dict[str, str] = {}
+    answers: dict[str, Any] = {}
+    for source, entry in layers:
+        for name in entry.model_fields_set:
+            if name not in answers and (value := getattr(entry, name)) is not None:
+                answers[name], said_by[name] = value, source
+    robots = answers.get("robots") or RobotsChoice()
+    ledger = host if answers.get("split_hosts") else domain
+    return DomainPolicy(
+        pace=Pace(
+            (Rate(answers["tokens_per_interval"], answers["interval_seconds"]),),
+            answers["request_delay_ms"] / 1000,
+            answers["max_concurrent"],
+        ),
+        ledger=f"group:{answers['group']}" if "group" in answers else ledger,
+        action_delay_ms=_action_delay(answers),
+        hours=answers.get("allowed_hours"),
+        respect_robots=answers.get("respect_robots_txt", True),
+        obey_star=robots.obey_star,
+        robots_unreachable=robots.on_unreachable,
+        fetcher=answers.get("fetcher", "http"),
+        proxy=answers.get("proxy") or ProxyChoice(use="never"),
+        identity=answers.get("identity", "honest"),
+        headers=tuple((answers.get("headers") or {}).items()),
+        blocks_count=answers.get("blocks_count", False),
+        said_by=said_by,
+    )
+
+
+def _action_delay(answers: Mapping[str, Any]) -> tuple[int, int]:
+    low = answers.get("min_delay_ms", 500)
+    return low, max(low, answers.get("max_delay_ms", 2000))
+
+
+def load(path: Path) -> dict[str, PolicyEntry]:
+    """Read a policy file; an error names the file, the domain and the key."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PolicyError(f"cannot be read: {error.strerror}", source=str(path)) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise PolicyError(f"is not YAML: {error}", source=str(path)) from error
+    if not isinstance(content, dict) or set(content) - {"domains"}:
+        raise PolicyError("expects one top-level key, 'domains'", source=str(path))
+    domains = content.get("domains") or {}
+    if not isinstance(domains, dict):
+        raise PolicyError("'domains' must map domain names to policies", source=str(path))
+    return {
+        _domain_key(name, str(path)): _entry(body, str(name), str(path))
+        for name, body in domains.items()
+    }
+
+
+def dump(entries: Mapping[str, PolicyEntry]) -> str:
+    """The entries as a policy file; `load` gives the same entries back."""
+    domains = {name: entry.model_dump(exclude_unset=True) for name, entry in entries.items()}
+    return yaml.safe_dump({"domains": domains}, sort_keys=False, allow_unicode=True)
+
+
+def _entry(body: object, domain: str, source: str) -> PolicyEntry:
+    try:
+        return PolicyEntry.model_validate(body or {})
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        problem = first["msg"]
+        if first["type"] == "extra_forbidden":
+            problem = f"unknown key{_suggestion(str(first['loc'][-1]))}"
+        raise PolicyError(problem, source=source, domain=domain, key=key) from error
+
+
+def _suggestion(key: str) -> str:
+    close = difflib.get_close_matches(key, PolicyEntry.model_fields, n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def _domain_key(name: object, source: str) -> str:
+    if name == DEFAULT:
+        return DEFAULT
+    try:
+        url = parse(f"http://{name}/")
+    except UrlError as error:
+        raise PolicyError("is not a domain name", source=source, domain=str(name)) from error
+    if url.target != "/" or url.port != 80:  # noqa: PLR2004
+        raise PolicyError("is not a bare domain name", source=source, domain=str(name))
+    return url.host
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0.0

@@ -1,0 +1,106 @@
+"""What the path needs from back ends; memory and Redis both keep these promises."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from penstock.core.urls import Url
+from penstock.kernel.model import Failure, Page, Pass, Proxy, Redirect, Ticket
+from penstock.kernel.policy import Pace
+
+
+class Pacing(Protocol):
+    """One ledger per domain over everything that contacts it."""
+
+    async def reserve(self, ledger: str, pace: Pace, ticket: Ticket | None = None) -> Ticket:
+        """Ask for a turn.
+
+        A granted ticket means: now. Any other says in `at` when to come back with it. A
+        granted ticket handed in again asks for one more turn in the slot it holds.
+        """
+        ...
+
+    async def release(self, ticket: Ticket) -> None:
+        """Give back the slot, or the place in the line if the turn never came."""
+        ...
+
+    async def slow_down(self, ledger: str, seconds: float) -> None:
+        """Halve the domain's rate for so long."""
+        ...
+
+    async def hold(self, ledger: str, seconds: float) -> None:
+        """Grant no turn at all for so long."""
+        ...
+
+
+class Breaker(Protocol):
+    """Whether a domain is up, as far as recent requests tell."""
+
+    async def look(self, domain: str) -> float | None:
+        """None if a request could go; else in how many seconds to look again. Spends nothing."""
+        ...
+
+    async def enter(self, domain: str) -> Pass | float:
+        """Leave to contact the domain, or in how many seconds to ask again."""
+        ...
+
+    async def report(self, leave: Pass, *, well: bool | None) -> None:
+        """Tell how it went; None means that nothing was learnt about the site."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsAnswer:
+    """What asking an origin for robots.txt gave.
+
+    `status` is `rules` (parse `text`), `allow` (there are none) or `unreachable`; `tries`
+    counts the failed ones in a row.
+    """
+
+    status: str
+    text: str = ""
+    tries: int = 0
+    detail: str = ""
+
+
+class RobotsCache(Protocol):
+    """Answers about robots.txt, per origin."""
+
+    async def get(self, origin: str) -> tuple[RobotsAnswer, float] | None:
+        """The answer and how many seconds it is still good; None if there is none."""
+        ...
+
+    async def put(self, origin: str, answer: RobotsAnswer, seconds: float) -> None:
+        """Keep an answer for so long."""
+        ...
+
+    async def claim(self, origin: str, seconds: float) -> bool:
+        """True for the one that shall ask the origin; False while another does."""
+        ...
+
+    async def unclaim(self, origin: str) -> None:
+        """Let the next one ask."""
+        ...
+
+
+class Fetcher(Protocol):
+    """Gets one hop of a visit; never follows a redirect by itself."""
+
+    name: str
+
+    async def fetch(self, hop: "Hop") -> Page | Redirect | Failure:
+        """Contact the site once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One request as it goes out: where, with which headers, through which proxy."""
+
+    url: Url
+    headers: Mapping[str, str]
+    timeout: float
+    method: str = "GET"
+    proxy: Proxy | None = None
+    max_bytes: int | None = None
+    truncate: bool = False

@@ -1,0 +1,163 @@
+"""The kernel's settings: one frozen section per policy, with polite and safe defaults."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyNetwork, SecretStr
+from pydantic_settings import NoDecode
+
+from penstock.kernel.policy import SHIPPED_FILE, PolicyEntry
+
+
+def _split_commas(value: Any) -> Any:
+    """Lists in the environment are comma-separated; in YAML they are lists."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def _split_pairs(value: Any) -> Any:
+    """Maps in the environment are `name=value,name=value`; in YAML they are maps."""
+    if isinstance(value, str):
+        pairs = (part.partition("=") for part in _split_commas(value))
+        return {name.strip(): target.strip() for name, _, target in pairs}
+    return value
+
+
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
+Networks = Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(_split_commas)]
+Ports = Annotated[frozenset[int], NoDecode, BeforeValidator(_split_commas)]
+Files = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split_commas)]
+Pairs = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_split_pairs)]
+
+
+class Section(BaseModel):
+    """A part of the settings; frozen, and unknown names are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AdmissionSettings(Section):
+    """Who may be contacted at all."""
+
+    allow: Words = Field((), description="only these domains; empty means any")
+    deny: Words = Field((), description="never these domains")
+    opt_out: Words = Field((), description="domains whose owners asked not to be contacted")
+    opt_out_file: Path | None = Field(None, description="the same, one domain a line")
+    known_hosts: Pairs = Field({}, description="host or *.suffix = fixed address[:port]")
+    open_ranges: Networks = Field((), description="private ranges opened on purpose")
+    extra_ports: Ports = Field(frozenset(), description="ports opened on purpose")
+    dns_threads: int = Field(32, ge=1, description="names looked up at the same time")
+
+
+class RobotsSettings(Section):
+    """How robots.txt is asked and kept."""
+
+    lifetime_seconds: float = Field(86400, gt=0)
+    tries: int = Field(3, ge=1)
+    retry_seconds: float = Field(2, gt=0, description="between the tries")
+    unreachable_seconds: float = Field(300, gt=0, description="until it is asked again")
+    max_bytes: int = Field(512 * 1024, ge=500 * 1024)
+    max_redirects: int = Field(5, ge=0)
+    cache_bytes: int = Field(64 * 1024 * 1024, ge=1024 * 1024)
+    claim_seconds: float = Field(120, gt=0, description="until another may ask instead")
+    min_crawl_delay: float = 1.0
+    max_crawl_delay: float = 60.0
+
+
+class PacingSettings(Section):
+    """The platform's own pace, for domains nobody has an opinion on, and the back-off."""
+
+    requests_per_second: float = Field(0.5, gt=0)
+    request_delay_ms: int = Field(2000, ge=0)
+    max_concurrent: int = Field(1, ge=1)
+    backoff_seconds: float = Field(300, gt=0, description="half rate after a 429")
+    max_retry_after_seconds: float = Field(86400, gt=0)
+    lease_seconds: float = Field(120, gt=0, description="until a lost slot is free again")
+
+    def as_entry(self) -> PolicyEntry:
+        """The platform's pace as the last layer of every policy."""
+        tokens = max(1, round(self.requests_per_second * 10))
+        return PolicyEntry(
+            tokens_per_interval=tokens,
+            interval_seconds=tokens / self.requests_per_second,
+            request_delay_ms=self.request_delay_ms,
+            max_concurrent=self.max_concurrent,
+        )
+
+
+class BreakerSettings(Section):
+    """When a domain counts as down, and when it is tried again."""
+
+    trip: Literal["window", "consecutive"] = "window"
+    window: int = Field(10, ge=1, description="the last so many requests are looked at")
+    threshold: int = Field(5, ge=1, description="window: more failures than this; else as many")
+    cooldown_seconds: float = Field(120, gt=0)
+    max_cooldown_seconds: float = Field(120, gt=0)
+    cooldown_factor: float = Field(1, ge=1)
+    probes_to_close: int = Field(1, ge=1)
+    probe_seconds: float = Field(60, gt=0, description="a probe that hangs frees its slot")
+
+
+class ProxySettings(Section):
+    """The proxy pool; empty means direct."""
+
+    endpoints: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split_commas)] = ()
+    domain_cooldown_seconds: float = Field(30, ge=0)
+    health_check_interval_seconds: float = Field(60, gt=0)
+    max_failures_in_a_row: int = Field(10, ge=1)
+    health_check_url: str = Field("", description="fetched through a proxy to test it")
+
+
+class IdentitySettings(Section):
+    """Who we say we are."""
+
+    contact: str = Field("", description="an address or URL for site owners", max_length=200)
+    product: str = Field("Penstock", pattern=r"^[A-Za-z_-]+$")
+
+
+class HttpSettings(Section):
+    """Bounds of one fetch over HTTP."""
+
+    timeout_seconds: float = Field(30, gt=0)
+    max_bytes: int = Field(10 * 1024 * 1024, gt=0)
+    max_redirects: int = Field(5, ge=0)
+    max_encodings: int = Field(5, ge=0)
+    max_headers: int = Field(128, ge=1)
+    max_header_bytes: int = Field(8190, ge=256)
+    keep_alive_seconds: float = Field(15, ge=0)
+
+
+class RetrySettings(Section):
+    """How often and when an attempt is repeated."""
+
+    max_attempts: int = Field(3, ge=1)
+    initial_delay_ms: int = Field(1000, ge=0)
+    max_delay_ms: int = Field(30000, ge=0)
+    backoff_multiplier: float = Field(2, ge=1)
+    jitter: float = Field(0.25, ge=0, le=1, description="share of a delay left to chance")
+    budget_ratio: float = Field(0.2, ge=0, description="retries a domain earns per request")
+    budget_floor: int = Field(10, ge=0, description="retries a domain always has")
+    patience_seconds: float = Field(900, gt=0, description="waiting for a site that is down")
+
+
+class PoliciesSettings(Section):
+    """Where domain policies come from."""
+
+    files: Files = Field((), description="policy files on top of the shipped one")
+    reload_seconds: float = Field(2, gt=0)
+
+    @property
+    def all_files(self) -> tuple[Path, ...]:
+        """The shipped file first, so that the operator's entries win."""
+        return (SHIPPED_FILE, *self.files)
+
+
+class SharedSettings(Section):
+    """Where several processes keep pacing, breakers and robots in common."""
+
+    url: str = Field("", description="redis://… ; empty keeps them in this process")
+    prefix: str = Field("", description="put before every key")
+    safe_requests_per_second: float = Field(0.5, gt=0, description="pace while it is away")
+    retry_seconds: float = Field(5, gt=0, description="until it is asked again")

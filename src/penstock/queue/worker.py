@@ -1,0 +1,210 @@
+"""The crew: workers that take URLs from the frontier along the path until none is left.
+
+A worker carries one visit at a time and only while there is something to do for it; a visit
+that waits for its turn lies in the frontier. Workers without work sleep until they are woken.
+"""
+
+import asyncio
+import itertools
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+from penstock.core.clock import Clock
+from penstock.core.log import get_logger
+from penstock.kernel.model import Broken, Outcome, Request, Visit, Wait
+from penstock.kernel.pipeline import Pipeline
+from penstock.queue.frontier import Frontier
+
+#: The gates that say that a site is away, as opposed to: not your turn yet.
+AWAY = frozenset({"hours", "breaker"})
+MAX_PARKED_LINES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class CrewSettings:
+    """How many visits are carried at once, queued at most, and how long a site may be away."""
+
+    workers: int = 256
+    max_queued: int = 1_000_000
+    patience: float = 900.0
+
+
+class Crew:
+    """Feeds requests through a pipeline; `stop` lets what is under way come to its end."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        clock: Clock,
+        deliver: Callable[[Outcome], None],
+        settings: CrewSettings,
+    ) -> None:
+        self._pipeline = pipeline
+        self._clock = clock
+        self._deliver = deliver
+        self._settings = settings
+        self._frontier: Frontier[Request | Visit] = Frontier()
+        self._idle: deque[asyncio.Future[None]] = deque()
+        self._away_since: dict[str, float] = {}
+        self._fed = False
+        self._stopping = False
+        self._room = asyncio.Event()
+        self._changed = asyncio.Event()
+        self.accepted = 0
+        self.finished = 0
+
+    @property
+    def queued(self) -> int:
+        """How many requests wait in the frontier."""
+        return len(self._frontier)
+
+    @property
+    def running(self) -> int:
+        """How many visits are being carried."""
+        return self._frontier.running
+
+    async def work(self, requests: AsyncIterator[Request]) -> list[Request]:
+        """Take in requests and carry them all; return those left over after a `stop`."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._feed(requests))
+            alarm = tasks.create_task(self._ring())
+            workers = [tasks.create_task(self._labour()) for _ in range(self._settings.workers)]
+            await asyncio.gather(*workers)
+            alarm.cancel()
+        left = self._frontier.drain()
+        return [item if isinstance(item, Request) else item.request for item in left]
+
+    def stop(self) -> None:
+        """Begin nothing new; `work` returns when what is under way is over."""
+        self._stopping = True
+        self._room.set()
+        self._wake_all()
+
+    async def _feed(self, requests: AsyncIterator[Request]) -> None:
+        """Put requests in the frontier as long as there is room, then wait for room."""
+        try:
+            async for request in requests:
+                if self._stopping:
+                    break
+                self._accept(request)
+                if len(self._frontier) >= self._settings.max_queued:
+                    self._room.clear()
+                    await self._room.wait()
+        finally:
+            self._fed = True
+            self._wake_all()
+
+    def _accept(self, request: Request) -> None:
+        self.accepted += 1
+        visit = self._pipeline.admit(request)
+        if isinstance(visit, Outcome):
+            self._finish(visit)
+            return
+        # The request is what lies in the frontier: parsing again costs less than a visit's room.
+        self._frontier.put(visit.ledger, request, visit.policy.pace.concurrency)
+        self._wake_one()
+
+    async def _labour(self) -> None:
+        while not self._stopping:
+            taken = self._frontier.take(self._clock.monotonic())
+            if taken is not None:
+                if self._frontier.has_ready:
+                    self._wake_one()
+                await self._carry(*taken)
+            elif self._is_over():
+                self._wake_all()
+                return
+            else:
+                await self._sleep()
+
+    async def _carry(self, line: str, item: Request | Visit) -> None:
+        """Take one item as far as it goes now."""
+        visit = self._pipeline.admit(item) if isinstance(item, Request) else item
+        step = visit if isinstance(visit, Outcome) else await self._advance(line, visit)
+        if isinstance(step, Wait) and isinstance(visit, Visit):
+            self._put_aside(line, visit, step)
+        elif isinstance(step, Outcome):
+            self._frontier.done(line)
+            if step.ok:
+                self._away_since.pop(line, None)
+            self._finish(step)
+        if not self._room.is_set() and len(self._frontier) < self._settings.max_queued:
+            self._room.set()
+
+    async def _advance(self, line: str, visit: Visit) -> Outcome | Wait:
+        """Walk on; a fault of our own ends this visit, not the others."""
+        try:
+            step = await self._pipeline.advance(visit)
+            if isinstance(step, Wait) and self._too_long(line, step):
+                return await self._pipeline.give_up(visit, step)
+        except Exception as error:
+            get_logger().exception("internal error", request_id=visit.request.id)
+            return Outcome(
+                visit.request, None, Broken("internal_error", repr(error)), tuple(visit.trace)
+            )
+        return step
+
+    def _put_aside(self, line: str, visit: Visit, wait: Wait) -> None:
+        goal, limit = visit.ledger, visit.policy.pace.concurrency
+        if wait.line:
+            self._frontier.give_back(line, visit, wait.until, line=goal, limit=limit)
+        else:
+            self._frontier.done(line)
+            self._frontier.put_later(goal, visit, wait.until, limit)
+        self._changed.set()
+
+    def _too_long(self, line: str, wait: Wait) -> bool:
+        """Whether a site has been away, or will be, for longer than we are ready to wait."""
+        if wait.gate not in AWAY:
+            return False
+        if len(self._away_since) >= MAX_PARKED_LINES:
+            self._away_since.clear()
+        since = self._away_since.setdefault(line, self._clock.monotonic())
+        return wait.until - since > self._settings.patience
+
+    def _finish(self, outcome: Outcome) -> None:
+        self.finished += 1
+        self._deliver(outcome)
+
+    def _is_over(self) -> bool:
+        return self._fed and not len(self._frontier) and not self._frontier.running
+
+    async def _sleep(self) -> None:
+        """Wait until there may be something to take."""
+        wake = asyncio.get_running_loop().create_future()
+        self._idle.append(wake)
+        self._changed.set()
+        await wake
+
+    def _wake_one(self) -> None:
+        while self._idle:
+            wake = self._idle.popleft()
+            if not wake.done():
+                wake.set_result(None)
+                return
+
+    def _wake_all(self) -> None:
+        for _ in range(len(self._idle)):
+            self._wake_one()
+
+    async def _ring(self) -> None:
+        """Wake a worker whenever the time of the next waiting item comes."""
+        while True:
+            self._changed.clear()
+            at = self._frontier.next_at()
+            if at is None:
+                await self._changed.wait()
+                continue
+            pause = at - self._clock.monotonic()
+            if pause <= 0:
+                self._wake_one()
+                await self._changed.wait()
+            else:
+                await self._clock.wait_for(self._changed, pause)
+
+
+def numbered(prefix: str = "") -> Callable[[], str]:
+    """Request ids for a run: short, in order."""
+    numbers = itertools.count(1)
+    return lambda: f"{prefix}{next(numbers)}"

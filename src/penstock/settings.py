@@ -1,0 +1,165 @@
+"""All settings: `PENSTOCK_SECTION__KEY` in the environment, else `penstock.yaml`, else defaults.
+
+A value may stand in a file: `PENSTOCK_SHARED__URL_FILE=/run/secrets/redis` is read as
+`PENSTOCK_SHARED__URL`. Nothing else in Penstock reads the environment.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, Field, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from penstock.core.errors import SettingsError
+from penstock.kernel.settings import (
+    AdmissionSettings,
+    BreakerSettings,
+    HttpSettings,
+    IdentitySettings,
+    PacingSettings,
+    PoliciesSettings,
+    ProxySettings,
+    RetrySettings,
+    RobotsSettings,
+    Section,
+    SharedSettings,
+)
+
+PREFIX = "PENSTOCK_"
+FILE_SUFFIX = "_FILE"
+CONFIG_VARIABLE = "PENSTOCK_CONFIG"
+DEFAULT_CONFIG = Path("penstock.yaml")
+
+
+class LogSettings(Section):
+    """What is logged, to standard error, as JSON."""
+
+    level: str = Field("WARNING", pattern=r"(?i)^(debug|info|warning|error|critical)$")
+
+
+class FetchSettings(Section):
+    """How much `penstock fetch` does at once."""
+
+    workers: int = Field(256, ge=1, le=10_000)
+    max_queued: int = Field(1_000_000, ge=1)
+
+
+class Settings(BaseSettings):
+    """The root of the settings; every part of Penstock is given its own section only."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="forbid"
+    )
+
+    admission: AdmissionSettings = AdmissionSettings()
+    robots: RobotsSettings = RobotsSettings()
+    pacing: PacingSettings = PacingSettings()
+    breaker: BreakerSettings = BreakerSettings()
+    proxies: ProxySettings = ProxySettings()
+    identity: IdentitySettings = IdentitySettings()
+    http: HttpSettings = HttpSettings()
+    retry: RetrySettings = RetrySettings()
+    policies: PoliciesSettings = PoliciesSettings()
+    shared: SharedSettings = SharedSettings()
+    log: LogSettings = LogSettings()
+    fetch: FetchSettings = FetchSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Environment before secret files before the configuration file."""
+        del dotenv_settings, file_secret_settings
+        return (
+            init_settings,
+            env_settings,
+            _SecretFiles(settings_cls),
+            _ConfigFile(settings_cls),
+        )
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the settings; a `SettingsError` names what is wrong and where."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = PREFIX + "__".join(str(part).upper() for part in first["loc"][:2])
+        raise SettingsError(f"{name}: {first['msg']}") from error
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """Variables that look like ours and are not: most likely misspelt."""
+    known = {f"{PREFIX}{section}__{key}".upper() for section, key in _all_keys()}
+    return sorted(
+        name
+        for name in environment
+        if name.startswith(PREFIX)
+        and not name.startswith(f"{PREFIX}TEST_")
+        and name not in known
+        and name.removesuffix(FILE_SUFFIX) not in known
+        and name != CONFIG_VARIABLE
+    )
+
+
+def _all_keys() -> list[tuple[str, str]]:
+    keys = []
+    for section, info in Settings.model_fields.items():
+        kind = info.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            keys += [(section, key) for key in kind.model_fields]
+    return keys
+
+
+class _SecretFiles(PydanticBaseSettingsSource):
+    """Values that stand in files named by `…_FILE` variables."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        del field
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        keys = set(_all_keys())
+        for section, key in keys:
+            path = os.environ.get(f"{PREFIX}{section}__{key}{FILE_SUFFIX}".upper())
+            if path and (section, f"{key}{FILE_SUFFIX}".lower()) not in keys:
+                try:
+                    text = Path(path).read_text(encoding="utf-8").strip()
+                except OSError as error:
+                    name = f"{PREFIX}{section}__{key}{FILE_SUFFIX}".upper()
+                    raise SettingsError(f"{name}: {path}: {error.strerror}") from error
+                found.setdefault(section, {})[key] = text
+        return found
+
+
+class _ConfigFile(PydanticBaseSettingsSource):
+    """The sections of `penstock.yaml`, or of the file that PENSTOCK_CONFIG names."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        del field
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        named = os.environ.get(CONFIG_VARIABLE)
+        path = Path(named) if named else DEFAULT_CONFIG
+        if not named and not path.exists():
+            return {}
+        try:
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise SettingsError(f"{path} cannot be read: {error.strerror}") from error
+        except yaml.YAMLError as error:
+            raise SettingsError(f"{path} is not YAML: {error}") from error
+        if not isinstance(content or {}, dict):
+            raise SettingsError(f"{path} must map sections to settings")
+        return content or {}
