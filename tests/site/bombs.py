@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable
 from functools import lru_cache
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 from backports import zstd
 
 BLOCK = 1024 * 1024

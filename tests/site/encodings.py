@@ -4,7 +4,7 @@ import gzip
 import zlib
 from collections.abc import Callable
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 from backports import zstd
 
 from tests.site.answers import HTML, Plan, Reply

@@ -146,12 +146,13 @@ class PoliciesSettings(Section):
     """Where domain policies come from."""
 
     files: Files = Field((), description="policy files on top of the shipped one")
+    shipped: bool = Field(True, description="whether the shipped file is read at all")
     reload_seconds: float = Field(2, gt=0)
 
     @property
     def all_files(self) -> tuple[Path, ...]:
         """The shipped file first, so that the operator's entries win."""
-        return (SHIPPED_FILE, *self.files)
+        return (SHIPPED_FILE, *self.files) if self.shipped else self.files
 
 
 class SharedSettings(Section):

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
-import brotli  # type: ignore[import-untyped]
+import brotli
 import pytest
 from backports import zstd
 from protego import Protego
