@@ -4,6 +4,7 @@ PYTEST_ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+CODE := src tests benchmarks tools
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test bench check pin
@@ -30,8 +31,8 @@ bench: setup ## measure against peers, side by side
 
 check: setup ## lint, formatting, types and directions of imports, without running tests
 	@echo "Checking lint, formatting, types and the directions of imports"
-	@$(BIN)/ruff check --quiet
-	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/ruff check --quiet $(CODE)
+	@$(BIN)/ruff format --check --quiet $(CODE)
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo > $(VENV)/lint-imports.log || { cat $(VENV)/lint-imports.log; exit 1; }
 

@@ -13,11 +13,6 @@ from benchmarks.contestants.lap import Course, Lap, read_course
 
 class ProductSpider(scrapy.Spider):  # type: ignore[misc]  # Any where scrapy is not installed
     name = "products"
-    urls: list[str]
-
-    async def start(self) -> AsyncIterator[scrapy.Request]:
-        for url in self.urls:
-            yield scrapy.Request(url)
 
     def parse(self, response: TextResponse) -> Iterator[dict[str, str]]:
         for block in response.css('script[type="application/ld+json"]::text').getall():
@@ -53,7 +48,10 @@ def main() -> None:
     course = read_course()
     process = AsyncCrawlerProcess(settings(course))
     crawler = process.create_crawler(ProductSpider)
-    process.crawl(crawler, urls=course.urls)
+    process.crawl(crawler, start_urls=course.urls)
+    if os.environ.get("LOGW"):
+        import logging
+        logging.getLogger("scrapy").setLevel(logging.WARNING)
     lap = Lap()
     process.start()
     lap.pages = crawler.stats.get_value("item_scraped_count", 0)

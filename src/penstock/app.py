@@ -14,6 +14,7 @@ from penstock.kernel.admission import Admission, Lookup, SystemLookup
 from penstock.kernel.breaker import MemoryBreaker
 from penstock.kernel.fetchers.http import HttpFetcher
 from penstock.kernel.identity import Identities
+from penstock.kernel.model import Proxy
 from penstock.kernel.pacing import MemoryPacing
 from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import PolicyBook
@@ -108,3 +109,20 @@ async def _reload_policies(policies: PolicyBook, settings: Settings, clock: Cloc
                 get_logger().warning("policies reloaded", domains=len(policies.entries))
         except PolicyError as error:
             get_logger().error("policies not reloaded; the old ones stay", error=str(error))
+
+
+async def check_shared(settings: Settings) -> None:
+    """Raise if the server that is to hold the shared state does not answer."""
+    async with AsyncExitStack() as stack:
+        await _state(settings, SystemClock(), stack)
+
+
+async def check_proxy(settings: Settings, proxy: Proxy) -> bool:
+    """Whether a proxy accepts connections."""
+    lookup = SystemLookup(1)
+    try:
+        admission = Admission(settings.admission, lookup)
+        async with HttpFetcher(settings.http, admission, SystemClock()) as http:
+            return await http.test_proxy(proxy)
+    finally:
+        lookup.close()

@@ -1,1 +1,55 @@
-def main() -> None: ...
+"""The `penstock` command."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from penstock import __version__
+from penstock.cli import doctor, fetch, policy, robots, url
+from penstock.cli.output import ExitCode, complain
+from penstock.core.errors import PenstockError
+
+app = typer.Typer(
+    name="penstock",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help="Penstock turns URLs into trusted data: it fetches politely and never loses a URL.",
+    epilog="Exit codes: 0 all is well, 1 some of it is not, 2 wrong usage or settings, "
+    "130 interrupted.  Settings: PENSTOCK_SECTION__KEY or penstock.yaml; see `penstock doctor`.",
+)
+app.command("fetch")(fetch.fetch)
+app.command("url")(url.show)
+app.command("doctor")(doctor.doctor)
+app.add_typer(robots.app, name="robots")
+app.add_typer(policy.app, name="policy")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"penstock {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    del version
+
+
+def main() -> None:
+    """Run the command; what is wrong on our side is one line on standard error."""
+    try:
+        app()
+    except PenstockError as error:
+        complain(str(error))
+        sys.exit(ExitCode.USAGE)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough.
+        sys.stderr.close()
+        sys.exit(ExitCode.OK)

@@ -44,11 +44,9 @@ class Identities:
 
     def __init__(self, settings: IdentitySettings, chance: random.Random) -> None:
         self.product = settings.product
-        contact = f" (+{settings.contact})" if settings.contact else ""
-        self.agent = f"{settings.product}/{__version__}{contact}"
         self._chance = chance
         self._honest = {
-            "User-Agent": self.agent,
+            "User-Agent": agent_string(settings),
             "Accept": ACCEPT,
             "Accept-Encoding": ACCEPT_ENCODING,
         }
@@ -65,3 +63,9 @@ class Identities:
             "Accept-Language": LANGUAGES.get((region or "").lower(), DEFAULT_LANGUAGE),
             "Accept-Encoding": ACCEPT_ENCODING,
         }
+
+
+def agent_string(settings: IdentitySettings) -> str:
+    """Our product, its version and, if the operator gave one, a contact for site owners."""
+    contact = f" (+{settings.contact})" if settings.contact else ""
+    return f"{settings.product}/{__version__}{contact}"

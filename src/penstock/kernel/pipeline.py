@@ -10,6 +10,7 @@ here. Steps 10 to 13 build on the outcome.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from penstock.core.clock import Clock
 from penstock.core.errors import UrlError
@@ -102,6 +103,21 @@ class Pipeline:
             await self._clock.sleep(step.until - self._clock.monotonic())
         return visit
 
+    async def rules_for(self, request: Request) -> Rules | Failure:
+        """What robots.txt says at a URL's origin; got politely if it is not known yet."""
+        visit = self.admit(request)
+        if isinstance(visit, Outcome):
+            return visit.failure or Refused("not_admitted")
+        visit.policy = replace(visit.policy, respect_robots=True)
+        while (rules := await self._robots.known(visit.url.origin)) is None:
+            step = await self._step(visit)
+            if isinstance(step, Outcome):
+                return step.failure or Refused("not_admitted")
+            if isinstance(step, Wait):
+                await self._clock.sleep(step.until - self._clock.monotonic())
+        await self._leave(visit)
+        return rules
+
     # 2 ── admission
 
     def admit(self, request: Request) -> Visit | Outcome:
@@ -126,20 +142,22 @@ class Pipeline:
     async def advance(self, visit: Visit) -> Outcome | Wait:
         """Walk on until the visit is over or has to wait."""
         while True:
-            leave = await self._pass_gates(visit)
-            if isinstance(leave, Wait):
-                return await self._step_aside(visit, leave)
-            if isinstance(leave, Failure):
-                return await self._finish(visit, leave)
-            reply, failure = await self._contact(visit, leave)
-            if visit.errand:
-                after = await self._mind_robots(visit, visit.errand, reply, failure)
-            else:
-                after = await self._mind_page(visit, reply, failure)
-            if isinstance(after, Wait):
-                return await self._step_aside(visit, after)
-            if isinstance(after, Outcome):
-                return after
+            if (step := await self._step(visit)) is not None:
+                return step
+
+    async def _step(self, visit: Visit) -> Outcome | Wait | None:
+        """Pass the gates, contact the site once, see what it means; None means: go on."""
+        leave = await self._pass_gates(visit)
+        if isinstance(leave, Wait):
+            return await self._step_aside(visit, leave)
+        if isinstance(leave, Failure):
+            return await self._finish(visit, leave)
+        reply, failure = await self._contact(visit, leave)
+        if visit.errand:
+            after = await self._mind_robots(visit, visit.errand, reply, failure)
+        else:
+            after = await self._mind_page(visit, reply, failure)
+        return await self._step_aside(visit, after) if isinstance(after, Wait) else after
 
     async def give_up(self, visit: Visit, wait: Wait) -> Outcome:
         """End a visit whose caller will not wait as long as a gate asks for."""

@@ -44,10 +44,11 @@ class Decision:
     allowed: bool
     group: str
     rule: Rule | None = None
+    reason: str = ""
 
     def __str__(self) -> str:
         if not self.group:
-            return "no group applies"
+            return self.reason or "no group applies"
         if self.rule is None:
             return f"group '{self.group}', no rule matches"
         return f"group '{self.group}', {self.rule}"

@@ -85,9 +85,9 @@ class Crew:
         """Put requests in the frontier as long as there is room, then wait for room."""
         try:
             async for request in requests:
+                self._accept(request)
                 if self._stopping:
                     break
-                self._accept(request)
                 if len(self._frontier) >= self._settings.max_queued:
                     self._room.clear()
                     await self._room.wait()

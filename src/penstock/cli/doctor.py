@@ -1,0 +1,144 @@
+"""`penstock doctor`: is everything as it should be, and if not, what to do."""
+
+import asyncio
+import os
+import resource
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from penstock.app import check_proxy, check_shared
+from penstock.cli.output import ExitCode, print_table, write_json
+from penstock.core.errors import PenstockError
+from penstock.kernel.identity import agent_string
+from penstock.kernel.policy import PolicyBook
+from penstock.kernel.proxies import parse_proxy
+from penstock.settings import Settings, load_settings, unknown_variables
+
+CHROMIUM_PLACES = (
+    "/usr/lib/chromium/chromium-headless-shell",
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+)
+SPARE_FILES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, how it is, and what to do about it."""
+
+    subject: str
+    state: Literal["ok", "note", "problem"]
+    says: str
+    do: str = ""
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="One object per line.")] = False,
+) -> None:
+    """Check settings, policies, servers, proxies and Chromium, and say what to do.
+
+    Exit code 1 if there is a problem.
+    """
+    findings = _examine()
+    if as_json:
+        for finding in findings:
+            write_json(asdict(finding))
+    else:
+        rows = [(f.state, f.subject, f.says, f.do) for f in findings]
+        print_table("Penstock doctor", ("", "looked at", "found", "what to do"), rows)
+    if any(finding.state == "problem" for finding in findings):
+        raise typer.Exit(ExitCode.TROUBLE)
+
+
+def _examine() -> list[Finding]:
+    try:
+        settings = load_settings()
+    except PenstockError as error:
+        return [Finding("settings", "problem", str(error), "correct this setting")]
+    checks: list[Callable[[Settings], Finding]] = [
+        _settings,
+        _policies,
+        _contact,
+        _open_files,
+        _shared,
+        _chromium,
+    ]
+    return [check(settings) for check in checks] + _proxies(settings)
+
+
+def _settings(settings: Settings) -> Finding:
+    del settings
+    version = ".".join(map(str, sys.version_info[:3]))
+    if unknown := unknown_variables(os.environ):
+        return Finding("settings", "note", f"unknown: {', '.join(unknown)}", "check the spelling")
+    return Finding("settings", "ok", f"all understood, Python {version}")
+
+
+def _policies(settings: Settings) -> Finding:
+    try:
+        book = PolicyBook(settings.pacing.as_entry(), settings.policies.all_files)
+    except PenstockError as error:
+        return Finding("policies", "problem", str(error), "correct the file")
+    return Finding("policies", "ok", f"{len(book.entries)} entries")
+
+
+def _contact(settings: Settings) -> Finding:
+    agent = agent_string(settings.identity)
+    if settings.identity.contact:
+        return Finding("identity", "ok", agent)
+    do = "set PENSTOCK_IDENTITY__CONTACT to an address where site owners reach you"
+    return Finding("identity", "note", f"{agent}, without a contact", do)
+
+
+def _open_files(settings: Settings) -> Finding:
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = settings.fetch.workers + SPARE_FILES
+    if limit < needed:
+        do = f"raise the limit (ulimit -n {needed}) or lower PENSTOCK_FETCH__WORKERS"
+        return Finding("open files", "problem", f"{limit} allowed, {needed} needed", do)
+    return Finding("open files", "ok", f"{limit} allowed")
+
+
+def _shared(settings: Settings) -> Finding:
+    if not settings.shared.url:
+        return Finding("shared state", "ok", "in this process; one fetching process at a time")
+    try:
+        asyncio.run(check_shared(settings))
+    except PenstockError as error:
+        do = "start the server, or correct PENSTOCK_SHARED__URL"
+        return Finding("shared state", "problem", str(error), do)
+    return Finding("shared state", "ok", "Redis answers")
+
+
+def _chromium(settings: Settings) -> Finding:
+    del settings
+    for place in CHROMIUM_PLACES:
+        found = place if Path(place).is_file() else shutil.which(place)
+        if found:
+            return Finding("Chromium", "ok", found)
+    do = "needed for policies with `fetcher: browser` only: apt-get install chromium-headless-shell"
+    return Finding("Chromium", "note", "not found", do)
+
+
+def _proxies(settings: Settings) -> list[Finding]:
+    findings = []
+    for text in settings.proxies.endpoints:
+        try:
+            proxy = parse_proxy(text.get_secret_value())
+        except PenstockError as error:
+            findings.append(Finding("proxy", "problem", str(error), "correct the endpoint"))
+            continue
+        if asyncio.run(check_proxy(settings, proxy)):
+            findings.append(Finding(f"proxy {proxy}", "ok", "accepts connections"))
+        else:
+            do = "start it, or take it out of PENSTOCK_PROXIES__ENDPOINTS"
+            findings.append(Finding(f"proxy {proxy}", "problem", "does not answer", do))
+    return findings

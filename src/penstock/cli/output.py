@@ -1,0 +1,55 @@
+"""What commands print: people on a terminal, JSON for programs."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from typing import Any
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))}
+
+
+class ExitCode(IntEnum):
+    """How a command ended."""
+
+    OK = 0
+    TROUBLE = 1
+    USAGE = 2
+    INTERRUPTED = 130
+
+
+def stdout() -> Console:
+    """The console for results."""
+    return Console(file=sys.stdout, highlight=False, soft_wrap=True)
+
+
+def stderr() -> Console:
+    """The console for progress and complaints."""
+    return Console(file=sys.stderr, highlight=False, soft_wrap=True)
+
+
+def complain(message: str) -> None:
+    """Say what is wrong, in one line, where results do not go."""
+    stderr().print(Text.assemble(("error: ", "bold red"), safe(message)))
+
+
+def safe(text: str) -> str:
+    """Text from outside, unable to move the cursor or colour the terminal."""
+    return text.translate(CONTROL)
+
+
+def write_json(value: Mapping[str, Any]) -> None:
+    """One object on one line of standard output."""
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table for people."""
+    table = Table(*headings, title=title, title_justify="left", header_style="bold", box=None)
+    for row in rows:
+        table.add_row(*(safe(cell) for cell in row))
+    stdout().print(table)

@@ -1,0 +1,74 @@
+"""`penstock policy`: what a domain is owed, and who says so."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli.output import print_table, stdout, write_json
+from penstock.core.urls import parse
+from penstock.kernel.policy import DomainPolicy, PolicyBook, load
+from penstock.settings import load_settings
+
+app = typer.Typer(no_args_is_help=True, help="What a domain is owed, and who says so.")
+
+
+@app.command("show")
+def show(
+    domain: Annotated[str, typer.Argument(help="A domain or host name.")],
+    workload: Annotated[str, typer.Option(help="On behalf of this workload.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
+) -> None:
+    """Show the policy in force for a domain, and where each value comes from."""
+    settings = load_settings()
+    book = PolicyBook(settings.pacing.as_entry(), settings.policies.all_files)
+    host = parse(domain if "://" in domain else f"http://{domain}/").host
+    policy = book.look_up(host, workload)
+    answers = _answers(policy)
+    if as_json:
+        values = {name: value for name, value, _ in answers}
+        write_json({"host": host, **values, "said_by": dict(policy.said_by)})
+        return
+    rows = [(name, _words(value), source) for name, value, source in answers]
+    print_table(f"Policy for {host}", ("setting", "value", "said by"), rows)
+
+
+@app.command("check")
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Policy files to check.")],
+) -> None:
+    """Check policy files; an error names the file, the domain and the key."""
+    for path in files:
+        entries = load(path)
+        stdout().print(f"{path}: {len(entries)} policies, all good")
+
+
+def _answers(policy: DomainPolicy) -> list[tuple[str, Any, str]]:
+    """Every question with its answer and who gave it."""
+    rate = policy.pace.rates[0]
+    values: dict[str, Any] = {
+        "tokens_per_interval": rate.limit,
+        "interval_seconds": rate.window,
+        "request_delay_ms": round(policy.pace.delay * 1000),
+        "max_concurrent": policy.pace.concurrency,
+        "min_delay_ms": policy.action_delay_ms[0],
+        "max_delay_ms": policy.action_delay_ms[1],
+        "allowed_hours": policy.hours and policy.hours.model_dump(),
+        "respect_robots_txt": policy.respect_robots,
+        "robots": {"obey_star": policy.obey_star, "on_unreachable": policy.robots_unreachable},
+        "fetcher": policy.fetcher,
+        "proxy": policy.proxy.model_dump(),
+        "identity": policy.identity,
+        "headers": dict(policy.headers),
+        "blocks_count": policy.blocks_count,
+        "ledger": policy.ledger,
+    }
+    return [(name, value, policy.said_by.get(name, "built in")) for name, value in values.items()]
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_words(item)}" for key, item in value.items()) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "any" if value is None else str(value)
