@@ -2,6 +2,7 @@
 # Writes constraints.txt: the versions that a development install resolves to on every supported Python.
 # Name the interpreters as arguments, oldest first; without any, those found on the PATH are used.
 set -euo pipefail
+export LC_ALL=C
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
