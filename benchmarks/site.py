@@ -28,8 +28,12 @@ class Site:
     port: int
     products_per_shop: int
 
+    @property
+    def pages(self) -> int:
+        return SHOPS * self.products_per_shop
+
     def urls(self) -> list[str]:
-        """Shops in turn, each ending with one page that robots forbid."""
+        """All shops in turn, then one page of each that robots forbid."""
         allowed = [self.url(product) for product in self.products()]
         forbidden = [f"{self.origin(shop)}/private/1.html" for shop in shops()]
         return allowed + forbidden

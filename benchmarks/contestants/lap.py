@@ -18,13 +18,16 @@ class Course:
     concurrency: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class Lap:
-    """The clock of one crawl; make it when the set-up is done."""
+    """The clock of one crawl; make it, or restart it, when the set-up is done."""
 
     started: float = field(default_factory=time.perf_counter)
     pages: int = 0
     errors: int = 0
+
+    def restart(self) -> None:
+        self.started = time.perf_counter()
 
     def report(self) -> None:
         """Print the one line that the runner reads."""

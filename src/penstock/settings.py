@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings.exceptions import SettingsError as UnreadableSection
 
 from penstock.core.errors import SettingsError
 from penstock.kernel.settings import (
@@ -91,6 +92,10 @@ def load_settings(**overrides: Any) -> Settings:
     """Read the settings; a `SettingsError` names what is wrong and where."""
     try:
         return Settings(**overrides)
+    except UnreadableSection as error:
+        sections = (f"{PREFIX}{section}".upper() for section in Settings.model_fields)
+        named = ", ".join(name for name in sections if name in os.environ)
+        raise SettingsError(f"{named}: a section is set key by key: {PREFIX}SECTION__KEY") from error
     except ValidationError as error:
         first = error.errors()[0]
         name = PREFIX + "__".join(str(part).upper() for part in first["loc"][:2])
@@ -135,9 +140,9 @@ class _SecretFiles(PydanticBaseSettingsSource):
             if path and (section, f"{key}{FILE_SUFFIX}".lower()) not in keys:
                 try:
                     text = Path(path).read_text(encoding="utf-8").strip()
-                except OSError as error:
+                except (OSError, UnicodeDecodeError) as error:
                     name = f"{PREFIX}{section}__{key}{FILE_SUFFIX}".upper()
-                    raise SettingsError(f"{name}: {path}: {error.strerror}") from error
+                    raise SettingsError(f"{name}: {path}: {_why_unreadable(error)}") from error
                 found.setdefault(section, {})[key] = text
         return found
 
@@ -156,10 +161,16 @@ class _ConfigFile(PydanticBaseSettingsSource):
             return {}
         try:
             content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise SettingsError(f"{path} cannot be read: {error.strerror}") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"{path} cannot be read: {_why_unreadable(error)}") from error
         except yaml.YAMLError as error:
             raise SettingsError(f"{path} is not YAML: {error}") from error
-        if not isinstance(content or {}, dict):
+        if content is None:
+            return {}
+        if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
             raise SettingsError(f"{path} must map sections to settings")
-        return content or {}
+        return content
+
+
+def _why_unreadable(error: OSError | UnicodeDecodeError) -> str | None:
+    return error.strerror if isinstance(error, OSError) else "it is not UTF-8"

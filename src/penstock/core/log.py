@@ -6,9 +6,10 @@ a page or URL from forging a line of its own.
 """
 
 import logging
+import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 import structlog
@@ -22,11 +23,18 @@ MAX_VALUE_LENGTH = 2000
 MAX_DEPTH = 6
 
 _SECRET_NAME = re.compile(
-    r"authorization|cookie|passw|secret|token|api[-_]?key|service[-_]?key|credential", re.I
+    r"authorization|cookie|passw|passphrase|pwd|secret|token|credential|signature|session[-_]?id"
+    r"|(api|service|private)[-_]?key",
+    re.I,
 )
-_CREDENTIALS_IN_URL = re.compile(r"(\w[\w+.-]*://)[^/\s@]+@")
-_QUERY_IN_URL = re.compile(r"(\w[\w+.-]*://[^\s?#\"'<>]+\?)[^\s#\"'<>]+")
-_AUTHORIZATION_VALUE = re.compile(r"\b(bearer|basic)\s+[\w.~+/=-]+", re.I)
+#: Browsers read `https:/user:password@host` and `https:\\…` as URLs, so one slash is enough.
+_CREDENTIALS_IN_URL = re.compile(r"(:[/\\]*)[^\s/\\?#]*@")
+_CUT_CREDENTIALS = re.compile(r"(:[/\\]*)[^\s/\\?#]*$")
+_QUERY_IN_URL = re.compile(r"(:[/\\]+[^\s?#]*[?#])\S+")
+#: A value that is a URL may have spaces in its query.
+_QUERY_OF_URL = re.compile(r"\A(\s*[a-z][a-z0-9+.-]*:[/\\]+[^?#]*[?#]).+", re.I | re.S)
+_AUTHORIZATION_VALUE = re.compile(r"\b(bearer|basic)\s+\S+", re.I)
+_SECRET_HEADER = re.compile(r"((?:authorization|cookie)[\"']?\s*[:=]\s*)[^\r\n]+", re.I)
 
 
 def configure(level: str = "WARNING", stream: TextIO | None = None) -> None:
@@ -61,21 +69,41 @@ def redact(value: Any, depth: int = 0) -> Any:
         return REDACTED
     if isinstance(value, Mapping):
         return {
-            str(key): REDACTED if _SECRET_NAME.search(str(key)) else redact(item, depth + 1)
+            _redact_text(str(key)): REDACTED if _is_secret(key) else redact(item, depth + 1)
             for key, item in value.items()
         }
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, list | tuple):
+        return _redact_sequence(value, depth)
+    if isinstance(value, set | frozenset):
         return [redact(item, depth + 1) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        # JSON has no word for it.
+        return str(value)
     if isinstance(value, int | float | bool | None):
         return value
     return _redact_text(str(value))
 
 
+def _is_secret(name: object) -> bool:
+    return _SECRET_NAME.search(str(name)) is not None
+
+
+def _redact_sequence(values: Sequence[Any], depth: int) -> list[Any]:
+    """Headers come as pairs of name and value, too."""
+    match values:
+        case [str() as name, _] if _is_secret(name):
+            return [_redact_text(name), REDACTED]
+    return [redact(value, depth + 1) for value in values]
+
+
 def _redact_text(text: str) -> str:
-    text = text[:MAX_VALUE_LENGTH]
-    if "://" in text:
+    if len(text) > MAX_VALUE_LENGTH:
+        text = _CUT_CREDENTIALS.sub(rf"\1{REDACTED}", text[:MAX_VALUE_LENGTH])
+    if ":" in text:
         text = _CREDENTIALS_IN_URL.sub(rf"\1{REDACTED}@", text)
+        text = _QUERY_OF_URL.sub(rf"\1{REDACTED}", text)
         text = _QUERY_IN_URL.sub(rf"\1{REDACTED}", text)
+    text = _SECRET_HEADER.sub(rf"\1{REDACTED}", text)
     return _AUTHORIZATION_VALUE.sub(rf"\1 {REDACTED}", text)
 
 

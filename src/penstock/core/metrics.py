@@ -1,74 +1,109 @@
-"""Prometheus metrics of the kernel: every gate, failure kind, wait and duration."""
+"""Prometheus metrics of the kernel: every gate, failure kind, wait and duration.
 
-from functools import cache
+Counting happens several times per page and reading once in a while: so counting is a plain
+addition, and the Prometheus families are made when they are asked for.
+"""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
-_WAIT_BUCKETS = (0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
-_SIZE_BUCKETS = tuple(4.0**n for n in range(4, 13))
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+
+WAITS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0)
+DURATIONS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+SIZES = tuple(4.0**n for n in range(4, 13))
+
+
+class _Tally:
+    """A counter with labels."""
+
+    def __init__(self, name: str, says: str, *labels: str) -> None:
+        self._name, self._says, self._labels = name, says, labels
+        self.counts: Counter[tuple[str, ...]] = Counter()
+
+    def family(self) -> Metric:
+        family = CounterMetricFamily(self._name, self._says, labels=self._labels)
+        for labels, count in self.counts.items():
+            family.add_metric(labels, count)
+        return family
+
+
+class _Spread:
+    """A histogram with one label."""
+
+    def __init__(self, name: str, says: str, label: str, bounds: Sequence[float]) -> None:
+        self._name, self._says, self._label, self._bounds = name, says, label, bounds
+        self._buckets: dict[str, list[int]] = {}
+        self._sums: defaultdict[str, float] = defaultdict(float)
+
+    def observe(self, label: str, value: float) -> None:
+        buckets = self._buckets.get(label)
+        if buckets is None:
+            buckets = self._buckets[label] = [0] * (len(self._bounds) + 1)
+        buckets[bisect_left(self._bounds, value)] += 1
+        self._sums[label] += value
+
+    def family(self) -> Metric:
+        family = HistogramMetricFamily(self._name, self._says, labels=[self._label])
+        names = [*(str(bound) for bound in self._bounds), "+Inf"]
+        for label, buckets in self._buckets.items():
+            counts = zip(names, accumulate(buckets), strict=True)
+            family.add_metric([label], list(counts), self._sums[label])
+        return family
 
 
 class Metrics:
     """The counters of one platform; own registry, so that two platforms never mix."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self._gates = self._counter(
-            "penstock_gate_answers", "Answers of the gates on the path.", "gate", "answer"
-        )
-        self._failures = self._counter(
+        self._gates = _Tally("penstock_gate_answers", "Answers of the gates.", "gate", "answer")
+        self._failures = _Tally(
             "penstock_failures", "Requests that ended without a page.", "kind", "reason"
         )
-        self._retries = self._counter("penstock_retries", "Attempts to be repeated.", "kind")
-        self._pages = self._counter("penstock_pages", "Pages fetched.", "fetcher", "status")
-        self._waits = self._histogram(
-            "penstock_wait_seconds", "Time until a gate's turn.", _WAIT_BUCKETS, "gate"
+        self._retries = _Tally("penstock_retries", "Attempts to be repeated.", "kind")
+        self._pages = _Tally("penstock_pages", "Pages fetched.", "fetcher", "status")
+        self._waits = _Spread("penstock_wait_seconds", "Time until a gate's turn.", "gate", WAITS)
+        self._durations = _Spread(
+            "penstock_fetch_duration_seconds", "First contact to last byte.", "fetcher", DURATIONS
         )
-        self._durations = self._histogram(
-            "penstock_fetch_duration_seconds",
-            "Time from first contact to last byte.",
-            Histogram.DEFAULT_BUCKETS,
-            "fetcher",
+        self._sizes = _Spread(
+            "penstock_page_size_bytes", "Decoded size of pages.", "fetcher", SIZES
         )
-        self._sizes = self._histogram(
-            "penstock_page_size_bytes", "Decoded size of pages.", _SIZE_BUCKETS, "fetcher"
-        )
-        # Looking up a labelled child costs more than counting: keep the children at hand.
-        self._gate = cache(self._gates.labels)
-        self._page = cache(self._pages.labels)
-        self._duration = cache(self._durations.labels)
-        self._size = cache(self._sizes.labels)
+        self.registry = CollectorRegistry()
+        self.registry.register(self)
 
     def gate(self, gate: str, answer: str) -> None:
         """Count what a gate said."""
-        self._gate(gate, answer).inc()
+        self._gates.counts[gate, answer] += 1
 
     def failed(self, kind: str, reason: str) -> None:
         """Count a request that is over without a page."""
-        self._failures.labels(kind, reason).inc()
+        self._failures.counts[kind, reason] += 1
 
     def retried(self, kind: str) -> None:
         """Count an attempt that will be repeated."""
-        self._retries.labels(kind).inc()
+        self._retries.counts[kind,] += 1
 
     def waited(self, gate: str, seconds: float) -> None:
         """Record how long a request has to wait for its turn."""
-        self._waits.labels(gate).observe(seconds)
+        self._waits.observe(gate, seconds)
 
     def fetched(self, fetcher: str, status: int, seconds: float, size: int) -> None:
         """Record one page."""
-        self._page(fetcher, str(status)).inc()
-        self._duration(fetcher).observe(seconds)
-        self._size(fetcher).observe(size)
+        self._pages.counts[fetcher, str(status)] += 1
+        self._durations.observe(fetcher, seconds)
+        self._sizes.observe(fetcher, size)
+
+    def collect(self) -> Iterator[Metric]:
+        """The families, for the registry."""
+        for tally in (self._gates, self._failures, self._retries, self._pages):
+            yield tally.family()
+        for spread in (self._waits, self._durations, self._sizes):
+            yield spread.family()
 
     def text(self) -> str:
         """All metrics in the Prometheus text format."""
         return generate_latest(self.registry).decode()
-
-    def _counter(self, name: str, says: str, *labels: str) -> Counter:
-        return Counter(name, says, labels, registry=self.registry)
-
-    def _histogram(
-        self, name: str, says: str, buckets: tuple[float, ...], *labels: str
-    ) -> Histogram:
-        return Histogram(name, says, labels, buckets=buckets, registry=self.registry)

@@ -76,15 +76,21 @@ class Url:
 
 def parse(text: str, base: Url | None = None) -> Url:
     """Parse a URL as a browser would; raise `UrlError` for what Penstock does not take."""
-    if len(text) > MAX_URL_LENGTH:
-        raise UrlError("length", f"the URL is longer than {MAX_URL_LENGTH} characters")
+    _check_length(text)
     if _NOT_IN_A_URL.search(text):
         raise UrlError("characters", "the URL has control characters or backslashes")
     try:
         href = ada_url.URL(text, base=base.href if base else None).href
     except (ValueError, UnicodeError) as error:
         raise UrlError("syntax", "this is not an absolute URL") from error
+    # Percent-encoding and a base make it longer.
+    _check_length(href)
     return _split(href)
+
+
+def _check_length(url: str) -> None:
+    if len(url) > MAX_URL_LENGTH:
+        raise UrlError("length", f"the URL is longer than {MAX_URL_LENGTH} characters")
 
 
 def _split(href: str) -> Url:

@@ -52,6 +52,9 @@ ROBOTS_PATIENCE = 0.1
 #: A slot is kept through the wait for the next hop only if that is short.
 LONGEST_KEPT_SLOT = 60.0
 
+#: What is no URL contacts nobody and need not stand in anybody's line.
+NO_LINE, NO_LINE_LIMIT = "", 64
+
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_IN_A_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
@@ -119,6 +122,14 @@ class Pipeline:
         return rules
 
     # 2 ── admission
+
+    def line_of(self, request: Request) -> tuple[str, int]:
+        """The line a request has to stand in, and how many of that line may go at once."""
+        try:
+            policy = self._policies.look_up(parse(request.url).host, request.workload)
+        except UrlError:
+            return NO_LINE, NO_LINE_LIMIT
+        return policy.ledger, policy.pace.concurrency
 
     def admit(self, request: Request) -> Visit | Outcome:
         """Parse the URL, once, and see whether it may be contacted at all."""

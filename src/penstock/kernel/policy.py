@@ -269,18 +269,24 @@ def dump(entries: Mapping[str, PolicyEntry]) -> str:
 
 def _entry(body: object, domain: str, source: str) -> PolicyEntry:
     try:
-        return PolicyEntry.model_validate(body or {})
+        return PolicyEntry.model_validate({} if body is None else body)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         problem = first["msg"]
         if first["type"] == "extra_forbidden":
-            problem = f"unknown key{_suggestion(str(first['loc'][-1]))}"
+            problem = f"unknown key{_suggestion(first['loc'])}"
         raise PolicyError(problem, source=source, domain=domain, key=key) from error
 
 
-def _suggestion(key: str) -> str:
-    close = difflib.get_close_matches(key, PolicyEntry.model_fields, n=1)
+def _suggestion(where: tuple[int | str, ...]) -> str:
+    sections: dict[int | str, type[_Section]] = {
+        "allowed_hours": AllowedHours,
+        "robots": RobotsChoice,
+        "proxy": ProxyChoice,
+    }
+    section = sections[where[0]] if len(where) > 1 else PolicyEntry
+    close = difflib.get_close_matches(str(where[-1]), section.model_fields, n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
 
 

@@ -113,9 +113,10 @@ class ProxyPool:
     def _usable(self, region: str | None) -> Iterator[Member]:
         """Usable members, beginning with the one whose turn it is."""
         count = len(self.members)
+        wanted = region and region.lower()
         for offset in range(count):
             member = self.members[(self._next + offset) % count]
-            if member.usable and (region is None or member.proxy.region == region):
+            if member.usable and (wanted is None or member.proxy.region == wanted):
                 yield member
 
     def _rest(self, member: Member, domain: str, now: float) -> float:
@@ -134,16 +135,18 @@ class ProxyPool:
 
 def parse_proxy(text: str) -> Proxy:
     """Read `protocol://user:password@host:port#region`."""
-    parts = urlsplit(text.strip())
+    wrong = SettingsError(
+        "PENSTOCK_PROXIES__ENDPOINTS: each proxy is http, https or socks5://"
+        "[user:password@]host:port[#region]"
+    )
     try:
+        parts = urlsplit(text.strip())
         port = parts.port
     except ValueError:
-        port = None
+        # The cause is not shown: its message may quote the password.
+        raise wrong from None
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname or parts.path not in ("", "/"):
-        raise SettingsError(
-            "PENSTOCK_PROXIES__ENDPOINTS: each proxy is http, https or socks5://"
-            "[user:password@]host:port[#region]"
-        )
+        raise wrong
     return Proxy(
         protocol=cast(Literal["http", "https", "socks5"], parts.scheme),
         host=parts.hostname,

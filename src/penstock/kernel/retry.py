@@ -64,7 +64,7 @@ def parse_retry_after(value: str, now: datetime, longest: float) -> float | None
         return min(float(value), longest) or None
     try:
         moment = parsedate_to_datetime(value)
-    except (ValueError, IndexError, TypeError):
+    except (ValueError, IndexError, TypeError, OverflowError):
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -17,6 +17,8 @@ from penstock.kernel.ports import RobotsAnswer, RobotsCache
 from penstock.kernel.settings import RobotsSettings
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: Put before a path that is asked of Protego: alone, one that begins with // is no path to it.
+SOME_ORIGIN = "http://origin"
 #: What a parsed file costs beside its text, for the bound of the cache.
 ENTRY_BYTES = 2048
 MAX_PARSED = 4096
@@ -74,7 +76,7 @@ class Matcher:
 
     def allows(self, target: str) -> bool:
         """Whether the path and query of a URL may be fetched."""
-        return self._protego.can_fetch(target, "*")
+        return self._protego.can_fetch(SOME_ORIGIN + target, "*")
 
     def decide(self, target: str) -> Decision:
         """The same with the reason: the longest rule that matches, Allow before Disallow."""
@@ -84,7 +86,9 @@ class Matcher:
             rule
             for rule in self._rules
             if rule.field == word
-            and not _as_protego([Rule(0, "disallow", rule.path)]).can_fetch(target, "*")
+            and not _as_protego([Rule(0, "disallow", rule.path)]).can_fetch(
+                SOME_ORIGIN + target, "*"
+            )
         ]
         longest = max(matching, key=lambda rule: len(rule.path), default=None)
         return Decision(allowed, self.agent, longest)
@@ -134,7 +138,7 @@ class RobotsFile:
 
 def read(body: bytes, max_bytes: int) -> str:
     """The text of a robots.txt as far as it is looked at; a cut line at the end is dropped."""
-    if len(body) > max_bytes:
+    if len(body) >= max_bytes:
         body = body[: max(body.rfind(b"\n", 0, max_bytes), body.rfind(b"\r", 0, max_bytes)) + 1]
     return body.removeprefix(BYTE_ORDER_MARK).decode("utf-8", errors="replace")
 

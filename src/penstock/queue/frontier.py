@@ -24,7 +24,7 @@ class _Returning(NamedTuple, Generic[Item]):
 class _Line(Generic[Item]):
     """The items of one domain. Begun ones, running or returning, count against the limit."""
 
-    __slots__ = ("fresh", "limit", "name", "returning", "running", "stamp")
+    __slots__ = ("fresh", "is_ready", "limit", "name", "returning", "running", "stamp")
 
     def __init__(self, name: str, limit: int) -> None:
         self.name = name
@@ -33,6 +33,7 @@ class _Line(Generic[Item]):
         self.returning: list[_Returning[Item]] = []
         self.running = 0
         self.stamp = 0
+        self.is_ready = False
 
     @property
     def may_begin(self) -> bool:
@@ -45,7 +46,7 @@ class Frontier(Generic[Item]):
 
     def __init__(self) -> None:
         self._lines: dict[str, _Line[Item]] = {}
-        self._ready: deque[tuple[_Line[Item], int]] = deque()
+        self._ready: deque[_Line[Item]] = deque()
         self._timed: list[tuple[float, int, _Line[Item], int]] = []
         self._delayed: list[tuple[float, int, str, int, Item]] = []
         self._numbers = itertools.count()
@@ -79,9 +80,8 @@ class Frontier(Generic[Item]):
         self._admit_delayed(now)
         self._wake_timed(now)
         while self._ready:
-            line, stamp = self._ready.popleft()
-            if stamp != line.stamp:
-                continue
+            line = self._ready.popleft()
+            line.is_ready = False
             if line.returning and line.returning[0].until <= now:
                 item = heappop(line.returning).item
             elif line.may_begin:
@@ -129,11 +129,14 @@ class Frontier(Generic[Item]):
     def drain(self) -> list[Item]:
         """Remove and return everything that waits."""
         left = [entry[4] for entry in self._delayed]
-        for line in self._lines.values():
+        for line in list(self._lines.values()):
             left += [entry.item for entry in line.returning]
             left += line.fresh
             line.returning.clear()
             line.fresh.clear()
+            line.is_ready = False
+            self._schedule(line)
+        self._ready.clear()
         self._delayed.clear()
         self._waiting = 0
         return left
@@ -146,10 +149,15 @@ class Frontier(Generic[Item]):
         return line
 
     def _schedule(self, line: _Line[Item]) -> None:
-        """Note when the line can give up its next item; older notes lose their validity."""
+        """Note when the line can give up its next item; older notes lose their validity.
+
+        A line that is ready keeps its place, however many items come to it meanwhile.
+        """
+        if line.is_ready:
+            return
         line.stamp += 1
         if line.may_begin:
-            self._ready.append((line, line.stamp))
+            self._make_ready(line)
         elif line.returning:
             at = line.returning[0].until
             heappush(self._timed, (at, next(self._numbers), line, line.stamp))
@@ -159,8 +167,12 @@ class Frontier(Generic[Item]):
     def _wake_timed(self, now: float) -> None:
         while self._timed and self._timed[0][0] <= now:
             _, _, line, stamp = heappop(self._timed)
-            if stamp == line.stamp:
-                self._ready.append((line, stamp))
+            if stamp == line.stamp and not line.is_ready:
+                self._make_ready(line)
+
+    def _make_ready(self, line: _Line[Item]) -> None:
+        line.is_ready = True
+        self._ready.append(line)
 
     def _admit_delayed(self, now: float) -> None:
         while self._delayed and self._delayed[0][0] <= now:

@@ -96,13 +96,10 @@ class Crew:
             self._wake_all()
 
     def _accept(self, request: Request) -> None:
+        """Queue a request; a visit is made of it when its turn comes, to save the room."""
         self.accepted += 1
-        visit = self._pipeline.admit(request)
-        if isinstance(visit, Outcome):
-            self._finish(visit)
-            return
-        # The request is what lies in the frontier: parsing again costs less than a visit's room.
-        self._frontier.put(visit.ledger, request, visit.policy.pace.concurrency)
+        line, limit = self._pipeline.line_of(request)
+        self._frontier.put(line, request, limit)
         self._wake_one()
 
     async def _labour(self) -> None:

@@ -16,6 +16,8 @@ PIECE = 64 * 1024
 #: What HTTP allows a zstd frame to ask for: a window of 8 MB.
 ZSTD_WINDOW_LOG = 23
 GZIP, ZLIB, RAW_DEFLATE = 31, 15, -15
+#: Each gzip member or zstd frame costs a new decoder, and an empty one takes only a few bytes.
+MAX_MEMBERS = 256
 
 
 class BadEncoding(Exception):
@@ -41,6 +43,7 @@ class _Inflater:
         self._wbits = wbits
         self._inflate = zlib.decompressobj(wbits)
         self._begun = False
+        self._members = 1
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         if not self._begun and data:
@@ -50,6 +53,7 @@ class _Inflater:
             if self._inflate.eof:
                 if self._wbits != GZIP or not data:
                     return
+                self._members = _one_more(self._members)
                 self._inflate = zlib.decompressobj(self._wbits)
             try:
                 piece = self._inflate.decompress(data, PIECE)
@@ -98,11 +102,13 @@ class _Zstd:
     def __init__(self) -> None:
         self._zstd = self._fresh()
         self._begun = False
+        self._frames = 1
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         self._begun = self._begun or bool(data)
         while data or not (self._zstd.needs_input or self._zstd.eof):
             if self._zstd.eof:
+                self._frames = _one_more(self._frames)
                 self._zstd = self._fresh()
             try:
                 piece = self._zstd.decompress(data, PIECE)
@@ -119,6 +125,12 @@ class _Zstd:
     @staticmethod
     def _fresh() -> ZstdDecompressor:
         return ZstdDecompressor(options={DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG})
+
+
+def _one_more(members: int) -> int:
+    if members >= MAX_MEMBERS:
+        raise BadEncoding(f"the compressed data has more than {MAX_MEMBERS} members")
+    return members + 1
 
 
 _DECODERS: dict[str, Callable[[], Decoder]] = {
@@ -147,7 +159,11 @@ class Decoding:
         self._room = [max_bytes] * len(self._decoders)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Decode some more of the body; raise `OverflowError` when it gets too large."""
+        """Decode some more of the body; raise `OverflowError` when it gets too large.
+
+        A piece may be empty: a layer can swallow much and give nothing, and between two
+        pieces is where the caller can let others have a turn.
+        """
         return self._through(data, 0)
 
     def finish(self) -> None:
@@ -163,4 +179,5 @@ class Decoding:
             self._room[layer] -= len(piece)
             if self._room[layer] < 0:
                 raise OverflowError
+            yield b""
             yield from self._through(piece, layer + 1)

@@ -1,0 +1,151 @@
+"""What the runs add up to: a table for the terminal, for `docs/figures` and as JSON."""
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from os import cpu_count
+from pathlib import Path
+from statistics import median
+
+from benchmarks.peers import versions
+from benchmarks.race import Disqualified, Result
+from benchmarks.site import SHOPS
+
+PEERS = ("scrapy", "crawlee")
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """All runs of one benchmark, in the order they were made."""
+
+    pages: int
+    concurrency: int
+    rounds: int
+    runs: Sequence[Result | Disqualified]
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(run.contestant for run in self.runs))
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The medians of a contestant's rounds."""
+
+    contestant: str
+    pages_per_second: float
+    slowest: float
+    fastest: float
+    cpu_ms_per_page: float
+    peak_rss_mb: float
+
+
+def summarise(race: Race, name: str) -> Figures | Disqualified:
+    """One wrong round disqualifies the contestant."""
+    results = []
+    for run in race.runs:
+        match run:
+            case Disqualified(contestant=contestant) if contestant == name:
+                return run
+            case Result(contestant=contestant) if contestant == name:
+                results.append(run)
+    speeds = [result.pages_per_second for result in results]
+    return Figures(
+        name,
+        median(speeds),
+        min(speeds),
+        max(speeds),
+        median(result.cpu_ms_per_page for result in results),
+        median(result.peak_rss_mb for result in results),
+    )
+
+
+def policy(race: Race) -> str:
+    """What lets every contestant run unthrottled here."""
+    return (
+        f"Policy for all: robots.txt obeyed (one forbidden page per host must stay unfetched), "
+        f"no delay and no rate limit, {race.concurrency} requests at once over {SHOPS} hosts, "
+        f"no limit per host, loopback addresses allowed."
+    )
+
+
+def machine() -> str:
+    cpu_info = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.partition(":")[2].strip() for line in cpu_info if line.startswith("model name")]
+    model = models[0] if models else platform.machine()
+    return f"{cpu_count()} cores, {model}, Python {platform.python_version()}"
+
+
+def render(race: Race) -> str:
+    """Both tables in Markdown, with the policy and the machine."""
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    packages = ", ".join(f"{name} {version}" for name, version in versions().items())
+    summaries = [summarise(race, name) for name in race.names]
+    return "\n\n".join(
+        (
+            f"{today}; {machine()}; {packages}.",
+            f"{race.pages} product pages of 18 KB, {race.rounds} rounds, median (slowest-fastest).",
+            policy(race),
+            render_figures(summaries),
+            "How many times better than Scrapy / Crawlee (above 1: faster, less CPU, less memory):",
+            render_ratios([summary for summary in summaries if isinstance(summary, Figures)]),
+        )
+    )
+
+
+def render_figures(summaries: Sequence[Figures | Disqualified]) -> str:
+    rows = []
+    for summary in summaries:
+        match summary:
+            case Disqualified(contestant, reason):
+                rows.append((contestant, f"disqualified: {reason}", "", ""))
+            case Figures():
+                span = f"({summary.slowest:,.0f}-{summary.fastest:,.0f})"
+                speed = f"{summary.pages_per_second:,.0f} {span}"
+                cpu, memory = f"{summary.cpu_ms_per_page:.2f}", f"{summary.peak_rss_mb:.0f}"
+                rows.append((summary.contestant, speed, cpu, memory))
+    return render_table(("contestant", "pages/s", "CPU ms/page", "peak MB"), rows)
+
+
+def render_ratios(figures: Sequence[Figures]) -> str:
+    peers = {figure.contestant: figure for figure in figures if figure.contestant in PEERS}
+
+    def against_peers(ratio: Callable[[Figures], float]) -> str:
+        return " / ".join(f"{ratio(peers[name]):.1f}" if name in peers else "-" for name in PEERS)
+
+    rows = [
+        (
+            own.contestant,
+            against_peers(lambda peer, own=own: own.pages_per_second / peer.pages_per_second),
+            against_peers(lambda peer, own=own: peer.cpu_ms_per_page / own.cpu_ms_per_page),
+            against_peers(lambda peer, own=own: peer.peak_rss_mb / own.peak_rss_mb),
+        )
+        for own in figures
+    ]
+    return render_table(("contestant", "pages/s", "CPU", "memory"), rows)
+
+
+def render_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    rule = ["-" * width for width in widths]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
+        for line in (header, rule, *rows)
+    )
+
+
+def as_json(race: Race) -> dict[str, object]:
+    """Everything measured, for other tools."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "versions": versions(),
+        "policy": policy(race),
+        "pages": race.pages,
+        "concurrency": race.concurrency,
+        "rounds": race.rounds,
+        "summary": [asdict(summarise(race, name)) for name in race.names],
+        "runs": [asdict(run) for run in race.runs],
+    }

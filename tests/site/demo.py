@@ -1,0 +1,115 @@
+"""The demo: `penstock fetch` on the local site, with everything that can go wrong on the way.
+
+Starts the site on loopback, runs the real command on it and ends with a table.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.site import DEMO_HOSTS, Site
+
+#: The demo's own pace: a person watches it, and the site is ours.
+PACE = {
+    "PENSTOCK_POLICIES__SHIPPED": "false",
+    "PENSTOCK_PACING__REQUESTS_PER_SECOND": "10",
+    "PENSTOCK_PACING__REQUEST_DELAY_MS": "100",
+    "PENSTOCK_BREAKER__COOLDOWN_SECONDS": "2",
+    "PENSTOCK_ROBOTS__RETRY_SECONDS": "0.2",
+    "PENSTOCK_RETRY__INITIAL_DELAY_MS": "300",
+    "PENSTOCK_IDENTITY__CONTACT": "demo@penstock.invalid",
+}
+#: Beside the front page of every host: what each of these shows is told by its answer.
+EXTRA = (
+    "http://shop01.test/product/1",
+    "http://shop01.test/cart",
+    "http://outage.test/1",
+    "http://outage.test/2",
+    "http://outage.test/3",
+    "http://moved.test/old",
+    "http://moved.test/to-private",
+    "http://moved.test/to-metadata",
+    "http://moved.test/to-file",
+    "http://blocked.test/captcha",
+    "http://blocked.test/shell",
+    "http://2130706433/latest/meta-data",
+)
+
+
+async def main() -> int:
+    """Run the demo; the exit code is 0 if everything went as it should."""
+    console = Console()
+    urls = [f"http://{host}/" for host in DEMO_HOSTS] + list(EXTRA)
+    async with Site() as site:
+        known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
+        settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
+        console.print(f"[bold]{len(urls)} URLs of {len(DEMO_HOSTS)} hosts on loopback.[/]")
+        console.print("The policy of this demo, on top of the polite defaults:")
+        for name, value in PACE.items():
+            console.print(f"  {name}={value}", highlight=False)
+        outcomes = []
+        with console.status("fetching…") as status:
+            async for outcome in fetch(urls, settings):
+                outcomes.append(outcome)
+                status.update(f"fetching… {len(outcomes)} of {len(urls)}")
+        print_table(console, outcomes)
+        console.print(
+            f"The site saw {len(site.hits)} requests; connections into the private network: "
+            f"[bold]{site.canary.connections}[/]."
+        )
+        complete = len(outcomes) == len(urls) and not site.canary.connections
+    return 0 if complete else 1
+
+
+async def fetch(urls: Iterable[str], settings: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
+    """Run `penstock fetch` as a person would, and read its lines as they come."""
+    command = Path(sys.executable).with_name("penstock")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "urls.txt"
+        path.write_text("\n".join(urls))
+        process = await asyncio.create_subprocess_exec(
+            command, "fetch", "-f", path, "--json",
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, **settings},
+        )  # fmt: skip
+        assert process.stdout
+        async for line in process.stdout:
+            yield json.loads(line)
+        await process.wait()
+
+
+def print_table(console: Console, outcomes: Iterable[dict[str, Any]]) -> None:
+    table = Table(title="What became of them", title_justify="left", header_style="bold", box=None)
+    for heading in ("URL", "result", "tries", "seconds", "because"):
+        table.add_column(heading, overflow="fold")
+    for outcome in sorted(outcomes, key=lambda outcome: (outcome["domain"], outcome["url"])):
+        page, failure = outcome["page"], outcome["failure"]
+        good = failure is None
+        table.add_row(
+            outcome["url"],
+            f"[green]{page['status']}[/]" if good else f"[red]{failure['reason']}[/]",
+            str(outcome["attempts"]),
+            f"{outcome['seconds']:.1f}",
+            story(outcome) if good else failure["detail"],
+        )
+    console.print(table)
+
+
+def story(outcome: dict[str, Any]) -> str:
+    """What a page had to go through, beside the usual."""
+    said = [f"{entry['gate']} {entry['answer']}" for entry in outcome["gates"]]
+    parts = [f"from {outcome['page']['url']}"] if outcome["redirects"] else []
+    parts += [text for text in dict.fromkeys(said) if text.startswith(("breaker wait", "fetch "))]
+    return ", ".join(parts)
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
