@@ -58,8 +58,8 @@ def tell(run: race.Result | race.Disqualified) -> str:
         case race.Disqualified(contestant, reason):
             return f"{contestant:10} disqualified: {reason}"
         case race.Result():
-            speed, cpu = run.pages_per_second, run.cpu_ms_per_page
-            return f"{run.contestant:10} {speed:7,.0f} pages/s {cpu:6.2f} ms {run.peak_rss_mb:4.0f} MB"
+            speed, cpu, memory = run.pages_per_second, run.cpu_ms_per_page, run.peak_rss_mb
+            return f"{run.contestant:10} {speed:7,.0f} pages/s {cpu:6.2f} ms {memory:4.0f} MB"
 
 
 def publish(outcome: report.Race, options: Namespace) -> None:

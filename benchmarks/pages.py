@@ -7,13 +7,14 @@ from random import Random
 
 MATERIALS = ("Oak", "Walnut", "Steel", "Linen", "Copper", "Ceramic", "Bamboo", "Marble")
 FINISHES = ("Brass", "Iron", "Glass", "Leather", "Cork", "Wool", "Slate", "Cotton")
-THINGS = ("Desk Lamp", "Side Table", "Bookshelf", "Armchair", "Kettle", "Planter", "Mirror", "Stool")
-WORDS = (
-    "solid hand finished frame with a warm natural grain that ages well every piece is sanded oiled "
-    "and checked before it leaves the workshop the base keeps it steady on wooden floors and carpets "
-    "replacement parts are available for ten years and assembly takes about twenty minutes delivery "
-    "within three working days returns are free for a month"
-).split()
+THINGS = ("Desk Lamp", "Side Table", "Bookshelf", "Armchair", "Kettle", "Planter", "Mirror")
+PRAISE = (
+    "solid hand finished frame with a warm natural grain that ages well every piece is sanded "
+    "oiled and checked before it leaves the workshop the base keeps it steady on wooden floors "
+    "and carpets replacement parts are available for ten years and assembly takes about twenty "
+    "minutes delivery within three working days returns are free for a month"
+)
+WORDS = PRAISE.split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def render_head(product: Product) -> str:
     return (
         f'<meta charset="utf-8">\n<title>{title}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta property="og:title" content="{title}">\n<meta property="og:type" content="product">\n'
+        f'<meta property="og:title" content="{title}">\n'
+        '<meta property="og:type" content="product">\n'
         f'<link rel="canonical" href="/product/{product.number}.html">\n'
         f"<style>{render_styles()}</style>\n"
         f"{render_json_ld(breadcrumbs(product))}{render_json_ld(offer(product))}"

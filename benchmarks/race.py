@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from resource import struct_rusage
 from threading import Timer
 
 from benchmarks.pages import Product
@@ -88,7 +89,9 @@ def choose(names: list[str]) -> list[Contestant]:
     return [known[name] for name in names]
 
 
-def run(contestant: Contestant, site: Site, concurrency: int, folder: Path) -> Result | Disqualified:
+def run(
+    contestant: Contestant, site: Site, concurrency: int, folder: Path
+) -> Result | Disqualified:
     """One crawl of the whole site, checked against what the site says."""
     urls, out = folder / "urls.txt", folder / "out.jsonl"
     urls.write_text("\n".join(site.urls()))
@@ -104,21 +107,36 @@ def run(contestant: Contestant, site: Site, concurrency: int, folder: Path) -> R
 
 
 def measure(name: str, command: list[str], pages: int, folder: Path) -> Result:
-    with (folder / "stdout").open("w+") as stdout, (folder / "stderr").open("w+") as stderr:
+    with (folder / "stdout").open("w") as stdout, (folder / "stderr").open("w") as stderr:
         started = time.perf_counter()
         process = subprocess.Popen(command, cwd=ROOT, stdout=stdout, stderr=stderr)
-        timer = Timer(TIMEOUT_SECONDS, process.kill)
-        timer.start()
-        # The peak counts from before the exec: this process must stay smaller than any contestant.
-        _, status, usage = os.wait4(process.pid, 0)
+        usage = wait(process)
         wall = time.perf_counter() - started
-        timer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise WrongResultsError(f"exit {process.returncode}: {last_line(folder / 'stderr')}")
-    seconds = json.loads(last_line(folder / "stdout"))["seconds"]
+    seconds = read_seconds(last_line(folder / "stdout"))
     cpu = usage.ru_utime + usage.ru_stime
     return Result(name, pages, seconds, wall, cpu, usage.ru_maxrss / 1024)
+
+
+def wait(process: subprocess.Popen[bytes]) -> struct_rusage:
+    """What the process and its children used, when it has ended or its time is up."""
+    timer = Timer(TIMEOUT_SECONDS, process.kill)
+    timer.start()
+    try:
+        # Linux counts the peak from before the exec, so this runner must stay the smallest.
+        _, status, usage = os.wait4(process.pid, 0)
+    finally:
+        timer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage
+
+
+def read_seconds(line: str) -> float:
+    try:
+        return float(json.loads(line)["seconds"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise WrongResultsError(f"the last line of its output is no report: {line!r}") from error
 
 
 def last_line(path: Path) -> str:
@@ -146,6 +164,6 @@ def read_product(row: dict[str, str]) -> Product:
     if not found:
         raise WrongResultsError(f"{row['url']} is not to be fetched")
     product = Product(int(found[1]), int(found[2]))
-    if (row["title"], row["price"]) != (product.title, product.price):
+    if (row.get("title"), row.get("price")) != (product.title, product.price):
         raise WrongResultsError(f"wrong title or price for {row['url']}")
     return product

@@ -1,7 +1,7 @@
 """What the runs add up to: a table for the terminal, for `docs/figures` and as JSON."""
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from os import cpu_count
@@ -39,6 +39,14 @@ class Figures:
     fastest: float
     cpu_ms_per_page: float
     peak_rss_mb: float
+
+    def gains_over(self, peer: "Figures") -> tuple[float, float, float]:
+        """Speed, CPU and memory; above 1 is better than the peer."""
+        return (
+            self.pages_per_second / peer.pages_per_second,
+            peer.cpu_ms_per_page / self.cpu_ms_per_page,
+            peer.peak_rss_mb / self.peak_rss_mb,
+        )
 
 
 def summarise(race: Race, name: str) -> Figures | Disqualified:
@@ -109,20 +117,12 @@ def render_figures(summaries: Sequence[Figures | Disqualified]) -> str:
 
 
 def render_ratios(figures: Sequence[Figures]) -> str:
-    peers = {figure.contestant: figure for figure in figures if figure.contestant in PEERS}
-
-    def against_peers(ratio: Callable[[Figures], float]) -> str:
-        return " / ".join(f"{ratio(peers[name]):.1f}" if name in peers else "-" for name in PEERS)
-
-    rows = [
-        (
-            own.contestant,
-            against_peers(lambda peer, own=own: own.pages_per_second / peer.pages_per_second),
-            against_peers(lambda peer, own=own: peer.cpu_ms_per_page / own.cpu_ms_per_page),
-            against_peers(lambda peer, own=own: peer.peak_rss_mb / own.peak_rss_mb),
-        )
-        for own in figures
-    ]
+    by_name = {figure.contestant: figure for figure in figures}
+    peers = [by_name[name] for name in PEERS if name in by_name]
+    rows = []
+    for own in figures:
+        gains = zip(*(own.gains_over(peer) for peer in peers), strict=True)
+        rows.append((own.contestant, *(" / ".join(f"{one:.1f}" for one in gain) for gain in gains)))
     return render_table(("contestant", "pages/s", "CPU", "memory"), rows)
 
 
@@ -131,8 +131,7 @@ def render_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     rule = ["-" * width for width in widths]
     return "\n".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
-        for line in (header, rule, *rows)
+        f"| {' | '.join(map(str.ljust, line, widths))} |" for line in (header, rule, *rows)
     )
 
 

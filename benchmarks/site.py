@@ -77,6 +77,7 @@ def find_nginx() -> str:
     if found := shutil.which("nginx", path=search):
         return found
     if apt := shutil.which("apt-get", path=search):
+        subprocess.run([apt, "update"], check=False)
         subprocess.run([apt, "install", "-y", "nginx-light"], check=False)
     if found := shutil.which("nginx", path=search):
         return found

@@ -6,18 +6,19 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from penstock.core.clock import Clock, SystemClock
-from penstock.core.errors import PolicyError
+from penstock.core.errors import PolicyError, SettingsError
 from penstock.core.log import get_logger
 from penstock.core.metrics import Metrics
 from penstock.core.supervise import Supervisor
 from penstock.kernel.admission import Admission, Lookup, SystemLookup
 from penstock.kernel.breaker import MemoryBreaker
+from penstock.kernel.fallback import FallbackBreaker, FallbackPacing, FallbackRobotsCache, Link
 from penstock.kernel.fetchers.http import HttpFetcher
 from penstock.kernel.identity import Identities
 from penstock.kernel.model import Proxy
 from penstock.kernel.pacing import MemoryPacing
 from penstock.kernel.pipeline import Pipeline
-from penstock.kernel.policy import PolicyBook
+from penstock.kernel.policy import Pace, PolicyBook, Rate
 from penstock.kernel.ports import Breaker, Pacing, RobotsCache
 from penstock.kernel.proxies import ProxyPool
 from penstock.kernel.retry import Retry
@@ -92,11 +93,30 @@ async def build(
 
 async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _State:
     """Pacing, breaker and robots: in this process, or shared through Redis."""
-    del stack
-    return _State(
-        pacing=MemoryPacing(clock),
+    local = _State(
+        pacing=MemoryPacing(clock, settings.pacing.lease_seconds),
         breaker=MemoryBreaker(settings.breaker, clock),
         robots=MemoryRobotsCache(clock, settings.robots.cache_bytes),
+    )
+    shared = settings.shared
+    if not shared.url:
+        return local
+    try:
+        # Only here, because the extra need not be installed.
+        from penstock.kernel import redis  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise SettingsError(
+            "PENSTOCK_SHARED__URL needs the Redis client: pip install 'penstock[redis]'"
+        ) from error
+    server = await stack.enter_async_context(redis.connect(shared))
+    pacing = redis.RedisPacing(server, clock, settings.pacing.lease_seconds)
+    breaker = redis.RedisBreaker(server, settings.breaker)
+    link = Link(clock, shared.retry_seconds)
+    safe = Pace((Rate(1, 1 / shared.safe_requests_per_second),), delay=0.0, concurrency=1)
+    return _State(
+        pacing=FallbackPacing(pacing, local.pacing, safe, link, clock),
+        breaker=FallbackBreaker(breaker, local.breaker, link),
+        robots=FallbackRobotsCache(redis.RedisRobotsCache(server), local.robots, link),
     )
 
 

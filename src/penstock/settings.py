@@ -43,10 +43,11 @@ class LogSettings(Section):
 
 
 class FetchSettings(Section):
-    """How much `penstock fetch` does at once."""
+    """How much `penstock fetch` does at once, and how long it waits for a site."""
 
     workers: int = Field(256, ge=1, le=10_000)
     max_queued: int = Field(1_000_000, ge=1)
+    patience_seconds: float = Field(900, ge=0, description="for a site that is down or closed")
 
 
 class Settings(BaseSettings):
@@ -95,7 +96,7 @@ def load_settings(**overrides: Any) -> Settings:
     except UnreadableSection as error:
         sections = (f"{PREFIX}{section}".upper() for section in Settings.model_fields)
         named = ", ".join(name for name in sections if name in os.environ)
-        raise SettingsError(f"{named}: a section is set key by key: {PREFIX}SECTION__KEY") from error
+        raise SettingsError(f"{named}: a section is set key by key, as {named}__KEY") from error
     except ValidationError as error:
         first = error.errors()[0]
         name = PREFIX + "__".join(str(part).upper() for part in first["loc"][:2])

@@ -94,7 +94,7 @@ def print_table(console: Console, outcomes: Iterable[dict[str, Any]]) -> None:
         page, failure = outcome["page"], outcome["failure"]
         good = failure is None
         table.add_row(
-            outcome["url"],
+            outcome["url"].removeprefix("http://"),
             f"[green]{page['status']}[/]" if good else f"[red]{failure['reason']}[/]",
             str(outcome["attempts"]),
             f"{outcome['seconds']:.1f}",
@@ -107,7 +107,7 @@ def story(outcome: dict[str, Any]) -> str:
     """What a page had to go through, beside the usual."""
     said = [f"{entry['gate']} {entry['answer']}" for entry in outcome["gates"]]
     parts = [f"from {outcome['page']['url']}"] if outcome["redirects"] else []
-    parts += [text for text in dict.fromkeys(said) if text.startswith(("breaker wait", "fetch "))]
+    parts += [text for text in dict.fromkeys(said) if text.startswith(("breaker wait", "result "))]
     return ", ".join(parts)
 
 

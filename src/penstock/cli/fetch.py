@@ -5,11 +5,10 @@ import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 import uvloop
@@ -19,6 +18,7 @@ from rich.text import Text
 
 from penstock.app import Platform, build
 from penstock.cli.output import ExitCode, complain, safe, stderr, stdout, write_json
+from penstock.cli.sources import UrlSource
 from penstock.core.errors import SettingsError
 from penstock.core.log import configure
 from penstock.core.urls import identity, parse
@@ -38,7 +38,6 @@ EXTENSIONS = {
     "image/png": "png",
     "image/jpeg": "jpg",
 }
-BREATHE_EVERY = 200
 KILOBYTE = 1024
 _HEADER = re.compile(r"([^:\s]+)\s*:\s*(.*)")
 
@@ -77,11 +76,13 @@ def fetch(
         raise typer.Exit(ExitCode.USAGE)
     settings = load_settings()
     configure(settings.log.level)
-    wait = settings.retry.patience_seconds if patience is None else patience
+    wait = settings.fetch.patience_seconds if patience is None else patience
     options = _Options(_read_headers(header or []), as_json, save, leftovers, metrics, wait)
-    with ExitStack() as stack:
-        lines = _lines(urls or [], file, stack)
-        code = uvloop.run(_Job(settings, options).run(lines))
+    with UrlSource(urls or [], file) as source:
+        try:
+            code = uvloop.run(_Job(settings, options).run(source))
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            code = ExitCode.INTERRUPTED
     if code:
         raise typer.Exit(code)
 
@@ -105,13 +106,14 @@ class _Job:
         self._settings = settings
         self._options = options
         self._results: Counter[str] = Counter()
+        self._failed = 0
         self._bytes = 0
         self._interrupted = False
         self._out = stdout()
         self._progress = _progress(self._out, options.as_json)
         self._bar = self._progress.add_task("fetching", total=0)
 
-    async def run(self, lines: Iterable[str]) -> ExitCode:
+    async def run(self, source: UrlSource) -> ExitCode:
         if self._options.save:
             self._options.save.mkdir(parents=True, exist_ok=True)
         limits = self._settings.fetch
@@ -122,22 +124,21 @@ class _Job:
                 self._deliver,
                 CrewSettings(limits.workers, limits.max_queued, self._options.patience),
             )
-            requests = self._requests(lines)
+            requests = self._requests(source)
             with self._progress:
-                self._listen_for_signals(crew)
+                self._listen_for_signals(crew, source)
                 left = await crew.work(requests)
                 left += [request async for request in requests]
             self._end(platform, left)
         return self._exit_code(left)
 
-    async def _requests(self, lines: Iterable[str]) -> AsyncIterator[Request]:
-        """Requests as they are read; the loop gets a turn now and then."""
-        for number, url in enumerate(lines, start=1):
+    async def _requests(self, source: UrlSource) -> AsyncIterator[Request]:
+        number = 0
+        async for url in source.read():
+            number += 1
             yield Request(url, id=str(number), headers=self._options.headers)
-            if number % BREATHE_EVERY == 0:
-                await asyncio.sleep(0)
 
-    def _listen_for_signals(self, crew: Crew) -> None:
+    def _listen_for_signals(self, crew: Crew, source: UrlSource) -> None:
         loop = asyncio.get_running_loop()
         task = asyncio.current_task()
 
@@ -147,12 +148,14 @@ class _Job:
                 return
             self._interrupted = True
             stderr().print("finishing what is under way; press Ctrl-C again to stop at once")
+            source.stop()
             crew.stop()
 
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, interrupt)
 
     def _deliver(self, outcome: Outcome) -> None:
+        self._failed += outcome.failure is not None
         self._results[outcome.failure.reason if outcome.failure else "fetched"] += 1
         path = None
         if outcome.page:
@@ -176,8 +179,10 @@ class _Job:
                 write_json({"url": request.url, "request_id": request.id, "status": "not_fetched"})
             sys.stdout.flush()
             return
-        summary = ", ".join(f"{count} {name}" for name, count in self._results.most_common())
-        self._out.print(f"\n{summary or 'nothing fetched'}; {_size(self._bytes)}", markup=False)
+        fetched = self._results.pop("fetched", 0)
+        others = (f", {count} {name}" for name, count in self._results.most_common())
+        summary = f"\n{fetched} fetched{''.join(others)}; {_size(self._bytes)}"
+        self._out.print(summary, markup=False)
         if left:
             hint = (
                 f"see {self._options.leftovers}"
@@ -189,27 +194,7 @@ class _Job:
     def _exit_code(self, left: list[Request]) -> ExitCode:
         if self._interrupted:
             return ExitCode.INTERRUPTED
-        return ExitCode.TROUBLE if left or set(self._results) - {"fetched"} else ExitCode.OK
-
-
-def _lines(urls: Iterable[str], file: Path | None, stack: ExitStack) -> Iterator[str]:
-    """URLs of the command line, then of the file, without blank lines and comments."""
-    yield from urls
-    if file is None:
-        return
-    for line in _open(file, stack):
-        text = line.strip()
-        if text and not text.startswith("#"):
-            yield text
-
-
-def _open(file: Path, stack: ExitStack) -> TextIO:
-    if str(file) == "-":
-        return sys.stdin
-    try:
-        return stack.enter_context(file.open(encoding="utf-8-sig", errors="replace"))
-    except OSError as error:
-        raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
+        return ExitCode.TROUBLE if left or self._failed else ExitCode.OK
 
 
 def _read_headers(texts: list[str]) -> dict[str, str]:

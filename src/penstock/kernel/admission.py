@@ -71,6 +71,8 @@ class Admission:
             return [Endpoint(known.address, known.port or port)]
         literal = ip_literal(host)
         addresses = [host] if literal else await self._lookup(host)
+        if not addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "the name has no address")
         for address in addresses:
             self._vet(ipaddress.ip_address(address))
         return [Endpoint(address, port) for address in addresses]

@@ -13,6 +13,8 @@ from penstock.kernel.model import Blocked, Page
 EDGE = 4096
 NOT_MODIFIED = 304
 FEW_TAGS = 60
+#: What has more of them is no refusal and no shell, however little its edges say.
+MANY_TAGS = 600
 #: A refusal page has no more visible text than this; an article about one has.
 SHORT_TEXT = 600
 SHELL_TEXT = 40
@@ -61,9 +63,7 @@ _WORDS = (
     (b"you have been blocked", "access_denied", "blocked-text"),
     (b"your ip has been", "access_denied", "ip-blocked"),
 )
-_INVISIBLE = re.compile(
-    rb"<(script|style|noscript|template|svg|head)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.S | re.I
-)
+_HIDING = re.compile(rb"<(script|style|noscript|template|svg|head)\b|<!--")
 _SPACE = re.compile(rb"\s+|&nbsp;")
 _MEDIA = (b"<img", b"<video", b"<object", b"<embed", b"<iframe", b"<frame", b"<form")
 
@@ -108,14 +108,18 @@ def _by_markup(page: Page, edges: bytes) -> Blocked | None:
 
 def _by_text(page: Page) -> Blocked | None:
     """Only a page with few tags is worth reading: refusals and shells are small."""
-    text = visible_text(page.body[:MAX_STRIPPED]).lower()
+    start = page.body[:MAX_STRIPPED]
+    if start.count(b"<") >= MANY_TAGS:
+        return None
+    text = visible_text(start).lower()
     if len(text) < SHORT_TEXT:
         for words, kind, signal in _WORDS:
             if words in text:
                 return _blocked(page, kind, f"text:{signal}")
-    lowered = page.body[:MAX_STRIPPED].lower()
+    lowered = start.lower()
     if (
         len(text) < SHELL_TEXT
+        and len(start) == len(page.body)
         and b"<script" in lowered
         and not any(tag in lowered for tag in _MEDIA)
     ):
@@ -124,8 +128,32 @@ def _by_text(page: Page) -> Blocked | None:
 
 
 def visible_text(body: bytes) -> bytes:
-    """Roughly what a reader would see, without building the document."""
-    return _SPACE.sub(b" ", _INVISIBLE.sub(b" ", body)).strip()
+    """Roughly what a reader would see, in one pass, without building the document."""
+    seen: list[bytes] = []
+    missing: set[bytes] = set()
+    lowered = body.lower()
+    at = 0
+    while (start := lowered.find(b"<", at)) >= 0:
+        end = _end_of_hidden(lowered, start, missing)
+        if end == 0:
+            break
+        seen.append(body[at:start])
+        at = end
+    seen.append(body[at:])
+    return _SPACE.sub(b" ", b" ".join(seen)).strip()
+
+
+def _end_of_hidden(lowered: bytes, start: int, missing: set[bytes]) -> int:
+    """Where a tag ends, with what it hides; 0 if nowhere. What is `missing` is not sought again."""
+    hiding = _HIDING.match(lowered, start)
+    closings = (b"-->" if hiding[0] == b"<!--" else b"</" + hiding[1], b">") if hiding else (b">",)
+    for closing in closings:
+        if closing not in missing:
+            at = lowered.find(closing, start)
+            if at >= 0:
+                return lowered.find(b">", at) + 1
+            missing.add(closing)
+    return 0
 
 
 def _blocked(page: Page, kind: str, signal: str) -> Blocked:

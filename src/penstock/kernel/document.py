@@ -1,5 +1,6 @@
 """What a document says of itself: its encoding, and what robots may do with it."""
 
+import codecs
 import re
 from collections.abc import Mapping
 
@@ -9,7 +10,7 @@ _PRESCAN = 1024
 _CHARSET_PARAMETER = re.compile(r"charset\s*=\s*[\"']?([^\s\"';,]+)", re.I)
 _META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([a-z0-9_:.-]+)", re.I)
 _XML_ENCODING = re.compile(rb"^<\?xml[^>]*?encoding\s*=\s*[\"']([a-z0-9_:.-]+)", re.I)
-_META_ROBOTS = re.compile(rb"<meta\s[^>]*?name\s*=\s*[\"']?(?:robots|penstock)\b[^>]*>", re.I)
+_META_ROBOTS = re.compile(rb"<meta\s[^<>]*?name\s*=\s*[\"']?(?:robots|penstock)\b[^<>]*>", re.I)
 _CONTENT = re.compile(rb"content\s*=\s*[\"']?([^\"'>]*)", re.I)
 _HEAD = 32 * 1024
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
@@ -51,6 +52,11 @@ def _lookup(label: str) -> str | None:
     if encoding is None:
         return None
     name: str = encoding.codec_info.name
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        # Encodings of the standard that only browsers have: replacement, x-user-defined.
+        return None
     return name
 
 

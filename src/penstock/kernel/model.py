@@ -285,6 +285,7 @@ class Visit:
     def start_over(self, url: Url) -> None:
         """Begin the next attempt at the first URL, with nothing of the last one."""
         self.url = url
+        self.errand = None
         self.attempt += 1
         self.hops = ()
         self.spent = 0.0

@@ -21,6 +21,8 @@ PACE_MEMORY = 60.0
 FULL_HOUSE = 0.25
 #: A reserved turn that nobody took after so long is forgotten.
 NO_SHOW = 30.0
+#: So many starts are kept for a stricter pace that has yet to be heard of.
+MIN_KEPT = 128
 SWEEP_EVERY = 64
 
 
@@ -30,7 +32,7 @@ class _Ledger:
 
     starts: deque[float] = field(default_factory=deque)
     plans: list[tuple[float, str]] = field(default_factory=list)
-    holders: set[str] = field(default_factory=set)
+    holders: dict[str, float] = field(default_factory=dict)
     paces: dict[Pace, float] = field(default_factory=dict)
     slow_until: float = 0.0
     hold_until: float = 0.0
@@ -46,11 +48,17 @@ class _Ledger:
                     pace = pace.strictest(other)
         return pace.halved() if now < self.slow_until else pace
 
-    def earliest(self, pace: Pace, now: float, *, after_plans: bool) -> float:
-        """When the next start may be: by what started, and by what is planned if asked."""
-        plans = self.plans if after_plans else []
+    def earliest(self, pace: Pace, now: float) -> float:
+        """When the next start may be, by what really started."""
+        return max(now, self.hold_until, self._room(pace, []))
+
+    def next_plan(self, pace: Pace) -> float:
+        """When a start has room behind everything that is planned."""
+        return self._room(pace, self.plans) if self.plans else 0.0
+
+    def _room(self, pace: Pace, plans: list[tuple[float, str]]) -> float:
         count = len(self.starts) + len(plans)
-        at = max(now, self.hold_until)
+        at = 0.0
         if count and pace.delay:
             at = max(at, self._from_the_end(1, plans) + pace.delay)
         for limit, window in pace.rates:
@@ -59,20 +67,29 @@ class _Ledger:
         return at
 
     def _from_the_end(self, n: int, plans: list[tuple[float, str]]) -> float:
-        """The n-th last moment of all starts and plans; plans lie after the starts."""
+        """The n-th last moment of all starts and plans, taking plans to lie after the starts."""
         return plans[-n][0] if n <= len(plans) else self.starts[len(plans) - n]
 
-    def forget_plan(self, id_: str, now: float) -> None:
-        """Drop a ticket's plan, and those whose owners did not come."""
-        if self.plans:
-            self.plans = [plan for plan in self.plans if plan[1] != id_ and plan[0] > now - NO_SHOW]
+    def forget_plan(self, id_: str, now: float) -> float:
+        """Drop a ticket's plan, and those whose owners did not come; return when its turn was."""
+        if not self.plans:
+            return 0.0
+        turn = next((at for at, owner in self.plans if owner == id_), 0.0)
+        self.plans = [plan for plan in self.plans if plan[1] != id_ and plan[0] > now - NO_SHOW]
+        return turn
+
+    def is_full(self, pace: Pace, now: float) -> bool:
+        """Whether every slot is taken; one whose lease has run out is not."""
+        if len(self.holders) >= pace.concurrency:
+            self.holders = {id_: until for id_, until in self.holders.items() if until > now}
+        return len(self.holders) >= pace.concurrency
 
     def start(self, pace: Pace, now: float) -> None:
         self.starts.append(now)
         most = max(rate.limit for rate in pace.rates)
         longest = max(rate.window for rate in pace.rates) * 2
-        while len(self.starts) > 1 and (
-            len(self.starts) > most or self.starts[0] < now - longest - pace.delay
+        while len(self.starts) > MIN_KEPT and (
+            len(self.starts) > most or self.starts[0] < now - longest
         ):
             self.starts.popleft()
 
@@ -84,7 +101,7 @@ class _Ledger:
 
     def is_idle(self, now: float) -> bool:
         """Whether forgetting this ledger would change nothing."""
-        if self.holders or now < max(self.slow_until, self.hold_until):
+        if now < max(self.slow_until, self.hold_until, *self.holders.values()):
             return False
         if self.plans and self.plans[-1][0] > now - NO_SHOW:
             return False
@@ -98,8 +115,9 @@ class _Ledger:
 class MemoryPacing:
     """Ledgers in this process; those that no longer matter are swept away as others come."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, lease_seconds: float = 120.0) -> None:
         self._clock = clock
+        self._lease_seconds = lease_seconds
         self._ledgers: dict[str, _Ledger] = {}
         self._ids = itertools.count(1)
         self._since_sweep = 0
@@ -113,24 +131,27 @@ class MemoryPacing:
         book.clock_went_back(now)
         pace = book.effective(pace, now)
         id_ = ticket.id if ticket else str(next(self._ids))
-        book.forget_plan(id_, now)
-        has_slot = id_ in book.holders
-        if not has_slot and len(book.holders) >= pace.concurrency:
+        turn = book.forget_plan(id_, now)
+        has_slot = book.holders.get(id_, now) > now
+        if not has_slot and book.is_full(pace, now):
             at = max(now + max(FULL_HOUSE, pace.delay), book.hold_until)
             return Ticket(id_, ledger, at)
-        # One whose planned turn has come is measured by real starts alone: it has its place.
+        # One that has a place in the line is measured by real starts alone.
         its_turn = ticket is not None and not ticket.granted and 0 < ticket.mark <= now
-        at = book.earliest(pace, now, after_plans=not its_turn)
+        at = max(book.earliest(pace, now), turn)
+        if not turn and not its_turn:
+            at = max(at, book.next_plan(pace))
+        if has_slot or at <= now:
+            book.holders[id_] = at + self._lease_seconds
         if at > now:
             insort(book.plans, (at, id_))
             return Ticket(id_, ledger, at, mark=at, slot=has_slot)
-        book.holders.add(id_)
         book.start(pace, now)
         return Ticket(id_, ledger, now, mark=now, granted=True, slot=True)
 
     async def release(self, ticket: Ticket) -> None:
         if book := self._ledgers.get(ticket.ledger):
-            book.holders.discard(ticket.id)
+            book.holders.pop(ticket.id, None)
             book.forget_plan(ticket.id, self._clock.monotonic())
 
     async def slow_down(self, ledger: str, seconds: float) -> None:

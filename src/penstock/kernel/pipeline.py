@@ -197,6 +197,10 @@ class Pipeline:
         if not await self._robots.claim(origin):
             until = self._clock.monotonic() + ROBOTS_PATIENCE
             return Wait(until, "robots", "its robots.txt is being fetched")
+        if await self._robots.known(origin):
+            # Another process had it just before we claimed it.
+            await self._robots.forgo(origin)
+            return Wait(self._clock.monotonic(), "robots", "its robots.txt was just fetched")
         visit.errand = Errand(origin, parse(f"{origin}/robots.txt"))
         return None
 
@@ -224,6 +228,10 @@ class Pipeline:
         if isinstance(failure, Refused):
             await self._robots.forgo(errand.origin)
             return await self._finish(visit, failure)
+        if isinstance(failure, ProxyFailed):
+            # Says nothing about the site, so there is nothing to learn.
+            await self._robots.forgo(errand.origin)
+            return await self._try_again(visit, failure)
         if isinstance(failure, UrlSpecific):
             await self._learn(visit, errand, RobotsAnswer("allow"))
             return None
@@ -460,21 +468,28 @@ class Pipeline:
             return await self._follow(visit, reply)
         if visit.attempt == 1:
             self._retry.attempted(visit.domain)
+        self._say(visit, "fetch", str(reply.status) if reply else "nothing")
         if failure is None:
             self._say(visit, "blocks", "none")
             return await self._finish(visit, None, reply)
-        self._say(visit, "fetch" if not isinstance(failure, Blocked) else "blocks", failure.reason)
+        self._say(visit, "blocks" if isinstance(failure, Blocked) else "result", failure.reason)
+        return await self._try_again(visit, failure, reply)
+
+    async def _try_again(
+        self, visit: Visit, failure: Failure, page: Page | None = None
+    ) -> Outcome | Wait:
+        """Begin another attempt later, if the failure may pass and there is one left."""
         delay = self._retry.delay(visit.domain, visit.attempt, failure)
-        line = isinstance(failure, RateLimited)
         if isinstance(failure, RateLimited):
-            pause = await self._slow_down(visit, failure)
-            delay = delay and pause
+            asked = await self._slow_down(visit, failure)
+            delay = None if delay is None else asked
         if delay is None:
-            return await self._finish(visit, failure, reply)
+            return await self._finish(visit, failure, page)
         self._metrics.retried(failure.kind)
         visit.start_over(parse(visit.request.url))
         self._look_up_policy(visit)
-        return Wait(self._clock.monotonic() + delay, "retry", str(failure), line=line)
+        until = self._clock.monotonic() + delay
+        return Wait(until, "retry", str(failure), line=isinstance(failure, RateLimited))
 
     # ── ends and pauses
 

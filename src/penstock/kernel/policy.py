@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from penstock.core.errors import PolicyError, UrlError
+from penstock.core.log import get_logger
 from penstock.core.urls import parse, registrable_domain
 
 DEFAULT = "default"
@@ -160,6 +161,7 @@ class PolicyBook:
             entries |= load(path)
         self._entries, self._stamps = entries, stamps
         self._remembered.clear()
+        _log_leniency(entries)
 
     def reload_if_changed(self) -> bool:
         """Reload when a file was written since the last time; tells whether it was."""
@@ -196,6 +198,15 @@ class PolicyBook:
             layers.append(("default policy", self._entries[DEFAULT]))
         layers.append(("platform", self._platform))
         return _compose(host, domain, layers)
+
+
+def _log_leniency(entries: Mapping[str, PolicyEntry]) -> None:
+    """Whoever asks for less than the usual respect for robots shall find it in the logs."""
+    for name, entry in entries.items():
+        if entry.respect_robots_txt is False:
+            get_logger().warning("robots.txt is not asked, by policy", domain=name)
+        elif entry.robots and entry.robots.on_unreachable == "allow":
+            get_logger().warning("unreachable robots.txt allows, by policy", domain=name)
 
 
 def _names_above(host: str, domain: str) -> list[str]:

@@ -107,7 +107,6 @@ class ProxySettings(Section):
     domain_cooldown_seconds: float = Field(30, ge=0)
     health_check_interval_seconds: float = Field(60, gt=0)
     max_failures_in_a_row: int = Field(10, ge=1)
-    health_check_url: str = Field("", description="fetched through a proxy to test it")
 
 
 class IdentitySettings(Section):
@@ -139,7 +138,6 @@ class RetrySettings(Section):
     jitter: float = Field(0.25, ge=0, le=1, description="share of a delay left to chance")
     budget_ratio: float = Field(0.2, ge=0, description="retries a domain earns per request")
     budget_floor: int = Field(10, ge=0, description="retries a domain always has")
-    patience_seconds: float = Field(900, gt=0, description="waiting for a site that is down")
 
 
 class PoliciesSettings(Section):

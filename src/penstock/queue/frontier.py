@@ -167,7 +167,7 @@ class Frontier(Generic[Item]):
     def _wake_timed(self, now: float) -> None:
         while self._timed and self._timed[0][0] <= now:
             _, _, line, stamp = heappop(self._timed)
-            if stamp == line.stamp and not line.is_ready:
+            if stamp == line.stamp:
                 self._make_ready(line)
 
     def _make_ready(self, line: _Line[Item]) -> None:

@@ -5,9 +5,11 @@ back, and every exception of the client becomes a `Failure` in `failure_of`.
 """
 
 import asyncio
+import re
 import socket
 import ssl
 from collections import OrderedDict
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,7 +21,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from penstock.core.clock import Clock
 from penstock.core.errors import AddressRefused
 from penstock.kernel.admission import Admission, refusal
-from penstock.kernel.fetchers.decoding import BadEncoding, Decoding, codings
+from penstock.kernel.fetchers.decoding import PIECE, BadEncoding, Decoding, codings
+from penstock.kernel.fetchers.replies import Connector
 from penstock.kernel.fetchers.tunnel import TunnelConnector
 from penstock.kernel.model import (
     Broken,
@@ -35,10 +38,18 @@ from penstock.kernel.ports import Hop
 from penstock.kernel.settings import HttpSettings
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Their headers may tell the length of a body that does not come.
+BODILESS = frozenset({204, 304})
+PROXY_AUTHENTICATION_REQUIRED = 407
 MAX_PROXY_SESSIONS = 64
-#: Chunks arrive without yielding; give the loop a turn after so many bytes.
-BREATHE_EVERY = 1024 * 1024
-_NO_TIMEOUT = aiohttp.ClientTimeout(total=None)
+#: Chunks arrive without yielding; give the loop a turn after so many pieces, a MB at most.
+BREATHE_EVERY = 16
+#: How much of the time-out a proxy may take until the site is reached through it.
+PROXY_SHARE = 0.5
+
+_PROXY_FAILED = ProxyFailed("proxy", "the proxy refused or did not answer")
+#: aiohttp's stand-ins for bytes of a header that are no UTF-8.
+_STRAY_BYTE = re.compile("[\udc80-\udcff]")
 
 
 class HttpFetcher:
@@ -80,6 +91,9 @@ class HttpFetcher:
             async with asyncio.timeout(hop.timeout):
                 return await self._exchange(hop)
         except Exception as error:
+            if isinstance(error, aiohttp.ClientConnectionError) and _is_plain(hop):
+                # There is no connection but the one to the proxy.
+                return _PROXY_FAILED
             failure = failure_of(error)
             if failure is None:
                 raise
@@ -103,16 +117,18 @@ class HttpFetcher:
             hop.method, url, headers=hop.headers, allow_redirects=False, **options
         ) as response:
             status = response.status
+            if status == PROXY_AUTHENTICATION_REQUIRED and _is_plain(hop):
+                return _PROXY_FAILED
             if status in REDIRECTS and (location := response.headers.get("Location")):
-                cookies = {name: morsel.value for name, morsel in response.cookies.items()}
-                return Redirect(location, status, cookies)
+                cookies = {name: morsel.coded_value for name, morsel in response.cookies.items()}
+                return Redirect(_escaped(location), status, cookies)
             body = await self._read(response, hop)
             if isinstance(body, Broken):
                 return body
             return Page(
                 url=hop.url.href,
                 status=status,
-                headers=response.headers,
+                headers=_readable(response),
                 body=body,
                 seconds=self._clock.monotonic() - began,
                 proxy=str(hop.proxy) if hop.proxy else None,
@@ -125,12 +141,13 @@ class HttpFetcher:
         proxy = hop.proxy
         if proxy is None:
             return self._direct, {}
-        if proxy.protocol == "socks5" or hop.url.scheme == "https":
+        if not _is_plain(hop):
             return await self._through(proxy), {}
         # A plain-HTTP proxy looks the name up itself; we can only check what we see.
         await self._admission.endpoints(hop.url.host, hop.url.port)
         auth = aiohttp.BasicAuth(proxy.user, proxy.password) if proxy.user else None
-        return await self._through(proxy, plain=True), {"proxy": str(proxy), "proxy_auth": auth}
+        way = yarl.URL.build(scheme=proxy.protocol, host=proxy.host, port=proxy.port)
+        return await self._through(proxy, plain=True), {"proxy": way, "proxy_auth": auth}
 
     async def _through(self, proxy: Proxy, *, plain: bool = False) -> aiohttp.ClientSession:
         key = Proxy("http", proxy.host, proxy.port, "plain") if plain else proxy
@@ -138,16 +155,18 @@ class HttpFetcher:
         if session is None:
             if len(self._proxied) >= MAX_PROXY_SESSIONS:
                 await self._proxied.popitem(last=False)[1].close()
-            connector = aiohttp.TCPConnector(limit=0) if plain else self._tunnel_connector(proxy)
-            session = self._proxied[key] = self._session(connector)
+            connector = Connector(limit=0) if plain else self._tunnel_connector(proxy)
+            session = self._proxied[key] = self._session(connector, self._proxy_patience)
         self._proxied.move_to_end(key)
         return session
 
-    def _session(self, connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
+    def _session(
+        self, connector: Connector, connect_seconds: float | None = None
+    ) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=_NO_TIMEOUT,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),
             auto_decompress=False,
             trust_env=False,
             max_line_size=self._settings.max_header_bytes,
@@ -155,8 +174,12 @@ class HttpFetcher:
             max_headers=self._settings.max_headers,
         )
 
-    def _guarded_connector(self) -> aiohttp.TCPConnector:
-        return aiohttp.TCPConnector(
+    @property
+    def _proxy_patience(self) -> float:
+        return self._settings.timeout_seconds * PROXY_SHARE
+
+    def _guarded_connector(self) -> Connector:
+        return Connector(
             resolver=_AdmittedAddresses(self._admission),
             socket_factory=self._guarded_socket,
             use_dns_cache=False,
@@ -164,9 +187,11 @@ class HttpFetcher:
             keepalive_timeout=self._settings.keep_alive_seconds,
         )
 
-    def _tunnel_connector(self, proxy: Proxy) -> aiohttp.TCPConnector:
+    def _tunnel_connector(self, proxy: Proxy) -> Connector:
         return TunnelConnector(
             proxy,
+            self._admission.may_connect,
+            self._proxy_patience,
             resolver=_AdmittedAddresses(self._admission),
             use_dns_cache=False,
             limit=0,
@@ -181,6 +206,8 @@ class HttpFetcher:
         return socket.socket(family=family, type=kind, proto=protocol)
 
     async def _read(self, response: aiohttp.ClientResponse, hop: Hop) -> bytes | Broken:
+        if hop.method == "HEAD" or response.status in BODILESS:
+            return b""
         limit = hop.max_bytes or self._settings.max_bytes
         names = codings(response.headers.getall("Content-Encoding", ()))
         if len(names) > self._settings.max_encodings:
@@ -191,7 +218,9 @@ class HttpFetcher:
         if not names and declared is not None and declared <= limit:
             return await response.read()
         try:
-            return await _read_bounded(response, Decoding(names, limit), limit, hop.truncate)
+            # Each layer may pass the limit by a piece, so that truncating sees where it is.
+            decoding = Decoding(names, limit + PIECE)
+            return await _read_bounded(response, decoding, limit, hop.truncate)
         except OverflowError:
             return Broken("too_large", f"the body is larger than {limit} bytes when decoded")
         except BadEncoding as error:
@@ -201,24 +230,49 @@ class HttpFetcher:
 async def _read_bounded(
     response: aiohttp.ClientResponse, decoding: Decoding, limit: int, truncate: bool
 ) -> bytes:
-    """Read and decode, counting; at the limit stop if truncating, else raise OverflowError."""
+    """Read and decode, counting; past the limit stop if truncating, else raise OverflowError."""
     body = bytearray()
-    raw = breath = 0
+    raw = pieces = 0
     async for chunk in response.content.iter_any():
         raw += len(chunk)
         for piece in decoding.feed(chunk):
             body += piece
-            if len(body) > limit and not truncate:
-                raise OverflowError
-            if len(body) - breath > BREATHE_EVERY:
-                breath = len(body)
+            if len(body) > limit:
+                break
+            pieces += 1
+            if pieces % BREATHE_EVERY == 0:
                 await asyncio.sleep(0)
-            if len(body) >= limit and truncate:
+        if max(raw, len(body)) > limit:
+            if truncate:
                 return bytes(body)
-        if raw > limit and not truncate:
             raise OverflowError
     decoding.finish()
     return bytes(body)
+
+
+def _is_plain(hop: Hop) -> bool:
+    """Whether a proxy is asked for the page itself, and not for a tunnel to the site."""
+    proxy = hop.proxy
+    return proxy is not None and proxy.protocol != "socks5" and hop.url.scheme == "http"
+
+
+def _escaped(location: str) -> str:
+    """A Location as browsers take it: bytes that are no UTF-8 are percent-encoded."""
+    return _STRAY_BYTE.sub(lambda stray: f"%{ord(stray[0]) - 0xDC00:02X}", location)
+
+
+def _readable(response: aiohttp.ClientResponse) -> Mapping[str, str]:
+    """Headers that can be stored: a value that is no UTF-8 is read as ISO-8859-1."""
+    headers = response.headers
+    if all(value.isascii() for value in headers.values()):
+        return headers
+    readable = headers.copy()
+    readable.clear()
+    for name, value in headers.items():
+        stray = _STRAY_BYTE.search(value)
+        text = value.encode("utf-8", "surrogateescape").decode("latin-1") if stray else value
+        readable.add(name, text)
+    return readable
 
 
 class _AdmittedAddresses(AbstractResolver):
@@ -257,7 +311,7 @@ _MEANINGS: tuple[tuple[tuple[type[Exception], ...], Failure], ...] = (
             python_socks.ProxyConnectionError,
             python_socks.ProxyTimeoutError,
         ),
-        ProxyFailed("proxy", "the proxy refused or did not answer"),
+        _PROXY_FAILED,
     ),
     ((TimeoutError,), SiteWide("timeout", "no complete answer within the deadline")),
     (

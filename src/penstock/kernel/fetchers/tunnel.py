@@ -2,26 +2,43 @@
 
 import asyncio
 import ssl
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import python_socks
 from aiohttp.client_proto import ResponseHandler
 from python_socks.async_.asyncio.v2 import Proxy as Tunnel
 
+from penstock.core.errors import AddressRefused
+from penstock.kernel.fetchers.replies import Connector, ReplyHandler
 from penstock.kernel.model import Proxy
 
+if TYPE_CHECKING:
+    from python_socks.async_.asyncio.v2._stream import AsyncioSocketStream as Stream
 
-class TunnelConnector(aiohttp.TCPConnector):
+#: A proxy's ways to say that it works and the site does not answer: of SOCKS, then of HTTP.
+SITE_UNREACHED = frozenset({3, 4, 5, 6, 500, 502, 504})
+
+
+class TunnelConnector(Connector):
     """Connections through a SOCKS or CONNECT tunnel to an address that we checked.
 
     The tunnel is asked for the address, and TLS inside it for the name: so the far side of
-    the proxy cannot resolve the name to somewhere else.
+    the proxy cannot resolve the name to somewhere else. The proxy has `patience` seconds.
     """
 
-    def __init__(self, proxy: Proxy, **options: Any) -> None:
+    def __init__(
+        self,
+        proxy: Proxy,
+        may_connect: Callable[[str, int], bool],
+        patience: float,
+        **options: Any,
+    ) -> None:
         super().__init__(**options)
         self._proxy = proxy
+        self._may_connect = may_connect
+        self._patience = patience
 
     async def _wrap_create_connection(  # type: ignore[override]
         self,
@@ -31,18 +48,49 @@ class TunnelConnector(aiohttp.TCPConnector):
         **options: Any,
     ) -> tuple[asyncio.BaseTransport, ResponseHandler]:
         del args
-        address, port = addr_infos[0][4][:2]
-        stream = await self._tunnel().connect(str(address), int(port))
+        stream = await self._reach_any(addr_infos, req)
+        transport = stream.writer.transport
         context: ssl.SSLContext | None = options.get("ssl")
-        if context is not None:
-            stream = await stream.start_tls(
-                hostname=req.server_hostname or str(req.host), ssl_context=context
-            )
+        try:
+            if context is not None:
+                name = options.get("server_hostname") or str(req.host)
+                stream = await stream.start_tls(hostname=name, ssl_context=context)
+        except ssl.SSLError as error:
+            transport.abort()
+            raise aiohttp.ClientConnectorSSLError(req.connection_key, error) from error
+        except BaseException:
+            transport.abort()
+            raise
         handler = _TunnelledHandler(self._loop, stream)
         transport = stream.writer.transport
         transport.set_protocol(handler)
         handler.connection_made(transport)
         return transport, handler
+
+    async def _reach_any(self, addr_infos: list[Any], req: aiohttp.ClientRequest) -> "Stream":
+        """The first address that the proxy reaches; those that were tried leave the list."""
+        while True:
+            address, port = addr_infos.pop(0)[4][:2]
+            try:
+                return await self._reach(str(address), int(port))
+            except ConnectionRefusedError as error:
+                if not addr_infos:
+                    raise aiohttp.ClientConnectorError(req.connection_key, error) from error
+
+    async def _reach(self, address: str, port: int) -> "Stream":
+        """Ask the proxy for an address; what it does wrong is a `ProxyError`, never an OSError,
+        which aiohttp would take for the site's.
+        """
+        if not self._may_connect(address, port):
+            raise AddressRefused("address")
+        try:
+            return await self._tunnel().connect(address, port, timeout=self._patience)
+        except python_socks.ProxyError as error:
+            if error.error_code in SITE_UNREACHED:
+                raise ConnectionRefusedError(str(error)) from error
+            raise
+        except (OSError, EOFError, ValueError) as error:
+            raise python_socks.ProxyError(error) from error
 
     def _tunnel(self) -> Tunnel:
         kind = {
@@ -61,7 +109,7 @@ class TunnelConnector(aiohttp.TCPConnector):
         )
 
 
-class _TunnelledHandler(ResponseHandler):
+class _TunnelledHandler(ReplyHandler):
     """Keeps the tunnel's stream alive as long as the connection; it closes when collected."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, stream: object) -> None:

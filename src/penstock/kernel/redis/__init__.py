@@ -1,0 +1,8 @@
+"""Pacing, breaker and robots in Redis, for several processes that share their politeness."""
+
+from penstock.kernel.redis.breaker import RedisBreaker
+from penstock.kernel.redis.pacing import RedisPacing
+from penstock.kernel.redis.robots import RedisRobotsCache
+from penstock.kernel.redis.server import Server, connect
+
+__all__ = ["RedisBreaker", "RedisPacing", "RedisRobotsCache", "Server", "connect"]

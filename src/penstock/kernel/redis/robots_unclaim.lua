@@ -1,0 +1,2 @@
+-- Let the next one ask.
+redis.call('DEL', KEYS[1])

@@ -1,0 +1,28 @@
+"""The demo shows what it promises."""
+
+from typing import Any
+
+from tests.site import DEMO_HOSTS, Site
+from tests.site.demo import EXTRA, PACE, fetch
+
+
+async def test_the_demo_shows_denial_rate_limit_outage_and_refusal() -> None:
+    async with Site() as site:
+        known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
+        urls = [f"http://{host}/" for host in DEMO_HOSTS] + list(EXTRA)
+        settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
+        outcomes = {outcome["url"]: outcome async for outcome in fetch(urls, settings)}
+        assert site.canary.connections == 0
+    assert set(outcomes) == set(urls)
+    assert len(DEMO_HOSTS) >= 20
+    assert reason(outcomes["http://private.test/"]) == "robots_denied"
+    assert outcomes["http://ratelimited.test/"]["attempts"] > 1
+    assert reason(outcomes["http://ratelimited.test/"]) is None
+    assert reason(outcomes["http://moved.test/to-private"]) == "admission_loopback"
+    outage = [outcomes[url] for url in urls if "outage.test" in url]
+    assert all(reason(outcome) is None for outcome in outage)
+    assert any(said["gate"] == "breaker" for outcome in outage for said in outcome["gates"])
+
+
+def reason(outcome: dict[str, Any]) -> str | None:
+    return outcome["failure"] and str(outcome["failure"]["reason"])
