@@ -35,6 +35,7 @@ class Contestant:
     name: str
     module: str
     python: Path
+    extraction: str
 
     @property
     def file(self) -> Path:
@@ -42,10 +43,10 @@ class Contestant:
 
 
 CONTESTANTS = (
-    Contestant("penstock", "penstock_fetch", Path(sys.executable)),
-    Contestant("scrapy", "scrapy_spider", PEERS_PYTHON),
-    Contestant("crawlee", "crawlee_crawler", PEERS_PYTHON),
-    Contestant("aiohttp", "aiohttp_loop", PEERS_PYTHON),
+    Contestant("penstock", "penstock_fetch", Path(sys.executable), "regex"),
+    Contestant("scrapy", "scrapy_spider", PEERS_PYTHON, "parsel"),
+    Contestant("crawlee", "crawlee_crawler", PEERS_PYTHON, "parsel"),
+    Contestant("aiohttp", "aiohttp_loop", PEERS_PYTHON, "regex"),
 )
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.peers import versions
-from benchmarks.race import Disqualified, Result
+from benchmarks.race import CONTESTANTS, Disqualified, Result
 from benchmarks.site import SHOPS
 
 PEERS = ("scrapy", "crawlee")
+EXTRACTION = {contestant.name: contestant.extraction for contestant in CONTESTANTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def policy(race: Race) -> str:
     return (
         f"Policy for all: robots.txt obeyed (one forbidden page per host must stay unfetched), "
         f"no delay and no rate limit, {race.concurrency} requests at once over {SHOPS} hosts, "
-        f"no limit per host, loopback addresses allowed."
+        f"no limit per host (Penstock: 8 at once), loopback addresses allowed."
     )
 
 
@@ -96,6 +97,8 @@ def render(race: Race) -> str:
             f"{race.pages} product pages of 18 KB, {race.rounds} rounds, median (slowest-fastest).",
             policy(race),
             render_figures(summaries),
+            "parsel builds a tree of the page and a regex does not, a large part of the CPU: "
+            "ratios between rows that read differently are not ratios of the crawlers alone.",
             "How many times better than Scrapy / Crawlee (above 1: faster, less CPU, less memory):",
             render_ratios([summary for summary in summaries if isinstance(summary, Figures)]),
         )
@@ -107,23 +110,30 @@ def render_figures(summaries: Sequence[Figures | Disqualified]) -> str:
     for summary in summaries:
         match summary:
             case Disqualified(contestant, reason):
-                rows.append((contestant, f"disqualified: {reason}", "", ""))
+                rows.append((contestant, f"disqualified: {reason}", "", "", ""))
             case Figures():
+                name = summary.contestant
                 span = f"({summary.slowest:,.0f}-{summary.fastest:,.0f})"
                 speed = f"{summary.pages_per_second:,.0f} {span}"
                 cpu, memory = f"{summary.cpu_ms_per_page:.2f}", f"{summary.peak_rss_mb:.0f}"
-                rows.append((summary.contestant, speed, cpu, memory))
-    return render_table(("contestant", "pages/s", "CPU ms/page", "peak MB"), rows)
+                rows.append((name, speed, cpu, memory, EXTRACTION[name]))
+    return render_table(("contestant", "pages/s", "CPU ms/page", "peak MB", "reads by"), rows)
 
 
 def render_ratios(figures: Sequence[Figures]) -> str:
     by_name = {figure.contestant: figure for figure in figures}
-    peers = [by_name[name] for name in PEERS if name in by_name]
     rows = []
     for own in figures:
-        gains = zip(*(own.gains_over(peer) for peer in peers), strict=True)
-        rows.append((own.contestant, *(" / ".join(f"{one:.1f}" for one in gain) for gain in gains)))
+        by_peer = [render_gains(own, by_name.get(name)) for name in PEERS]
+        rows.append((own.contestant, *map(" / ".join, zip(*by_peer, strict=True))))
     return render_table(("contestant", "pages/s", "CPU", "memory"), rows)
+
+
+def render_gains(own: Figures, peer: Figures | None) -> tuple[str, ...]:
+    """A dash where the peer did not run or was disqualified."""
+    if peer is None:
+        return ("-", "-", "-")
+    return tuple(f"{gain:.1f}" for gain in own.gains_over(peer))
 
 
 def render_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

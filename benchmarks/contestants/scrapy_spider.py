@@ -32,15 +32,12 @@ def settings(course: Course) -> dict[str, object]:
         "ROBOTSTXT_OBEY": True,
         "CONCURRENT_REQUESTS": course.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": course.concurrency,
-        # The default of 100 starts 100 tasks for every page: a quarter of the CPU here.
+        # The default of 100 starts 100 tasks for every page: an eighth of the CPU here.
         "CONCURRENT_ITEMS": 1,
         "DOWNLOAD_DELAY": 0,
         "AUTOTHROTTLE_ENABLED": False,
         "ASYNCIO_EVENT_LOOP": "uvloop.Loop",
         "LOG_LEVEL": "WARNING",
-        "COOKIES_ENABLED": False,
-        "METAREFRESH_ENABLED": False,
-        "REFERER_ENABLED": False,
         "REMOTE_CONTROL_ENABLED": False,
         "TELNETCONSOLE_ENABLED": False,
         "FEEDS": {str(course.out): {"format": "jsonlines"}},

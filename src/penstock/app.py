@@ -4,6 +4,7 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from types import ModuleType
 
 from penstock.core.clock import Clock, SystemClock
 from penstock.core.errors import PolicyError, SettingsError
@@ -101,13 +102,7 @@ async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _St
     shared = settings.shared
     if not shared.url:
         return local
-    try:
-        # Only here, because the extra need not be installed.
-        from penstock.kernel import redis  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise SettingsError(
-            "PENSTOCK_SHARED__URL needs the Redis client: pip install 'penstock[redis]'"
-        ) from error
+    redis = _redis()
     server = await stack.enter_async_context(redis.connect(shared))
     pacing = redis.RedisPacing(server, clock, settings.pacing.lease_seconds)
     breaker = redis.RedisBreaker(server, settings.breaker)
@@ -118,6 +113,19 @@ async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _St
         breaker=FallbackBreaker(breaker, local.breaker, link),
         robots=FallbackRobotsCache(redis.RedisRobotsCache(server), local.robots, link),
     )
+
+
+def _redis() -> ModuleType:
+    """The Redis back ends; imported only when wanted, because the extra may be missing."""
+    try:
+        from penstock.kernel import redis  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "redis":
+            raise
+        raise SettingsError(
+            "PENSTOCK_SHARED__URL needs the Redis client: pip install 'penstock[redis]'"
+        ) from error
+    return redis
 
 
 async def _reload_policies(policies: PolicyBook, settings: Settings, clock: Clock) -> None:

@@ -12,7 +12,12 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 from pydantic_settings.exceptions import SettingsError as UnreadableSection
 
 from penstock.core.errors import SettingsError
@@ -80,10 +85,10 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Environment before secret files before the configuration file."""
-        del dotenv_settings, file_secret_settings
+        del env_settings, dotenv_settings, file_secret_settings
         return (
             init_settings,
-            env_settings,
+            _Environment(settings_cls),
             _SecretFiles(settings_cls),
             _ConfigFile(settings_cls),
         )
@@ -126,6 +131,27 @@ def _all_keys() -> list[tuple[str, str]]:
     return keys
 
 
+def _secret_files() -> dict[str, tuple[str, str]]:
+    """The variables that may name a file, and which setting stands in it."""
+    keys = _all_keys()
+    return {
+        f"{PREFIX}{section}__{key}{FILE_SUFFIX}".upper(): (section, key)
+        for section, key in keys
+        if (section, f"{key}{FILE_SUFFIX}".lower()) not in keys
+    }
+
+
+class _Environment(EnvSettingsSource):
+    """The environment without the `…_FILE` variables, which name no setting themselves."""
+
+    def __init__(self, settings_cls: type[BaseSettings]) -> None:
+        super().__init__(settings_cls)
+        files = _secret_files()
+        self.env_vars = {
+            name: value for name, value in self.env_vars.items() if name.upper() not in files
+        }
+
+
 class _SecretFiles(PydanticBaseSettingsSource):
     """Values that stand in files named by `…_FILE` variables."""
 
@@ -135,16 +161,15 @@ class _SecretFiles(PydanticBaseSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        keys = set(_all_keys())
-        for section, key in keys:
-            path = os.environ.get(f"{PREFIX}{section}__{key}{FILE_SUFFIX}".upper())
-            if path and (section, f"{key}{FILE_SUFFIX}".lower()) not in keys:
-                try:
-                    text = Path(path).read_text(encoding="utf-8").strip()
-                except (OSError, UnicodeDecodeError) as error:
-                    name = f"{PREFIX}{section}__{key}{FILE_SUFFIX}".upper()
-                    raise SettingsError(f"{name}: {path}: {_why_unreadable(error)}") from error
-                found.setdefault(section, {})[key] = text
+        for name, (section, key) in _secret_files().items():
+            path = os.environ.get(name)
+            if not path:
+                continue
+            try:
+                text = Path(path).read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise SettingsError(f"{name}: {path}: {_why_unreadable(error)}") from error
+            found.setdefault(section, {})[key] = text
         return found
 
 

@@ -31,7 +31,6 @@ DOORS: dict[str, tuple[str, ...]] = {
     "compression": ("penstock.kernel.fetchers",),  # of the standard library since Python 3.14
     "orjson": (ANYWHERE,),
     "prometheus_client": ("penstock.core.metrics",),
-    "protego": ("penstock.kernel.robots",),
     "pydantic": (ANYWHERE,),
     "pydantic_settings": ("penstock.kernel.settings", "penstock.settings"),
     "python_socks": ("penstock.kernel.fetchers",),

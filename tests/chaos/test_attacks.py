@@ -302,6 +302,7 @@ async def test_a_redirect_to_a_denied_domain_is_refused(site: Site) -> None:
         {"X-One": "a\x00b"},
         {"X-One\r\nX-Two": "b"},
         {"X One": "b"},
+        {"X-One": "\ud800"},
         {"": "b"},
     ],
     ids=ascii,
@@ -311,6 +312,32 @@ async def test_a_header_that_breaks_out_of_its_line_is_refused(
 ) -> None:
     async with platform_for(site) as platform:
         outcome = await platform.pipeline.run(Request("http://shop01.test/", headers=headers))
+
+    assert isinstance(outcome.failure, Refused)
+    assert outcome.failure.reason == "bad_header"
+    assert site.hits == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Host", "private.test"),
+        ("hOST", "private.test"),
+        ("Content-Length", "5"),
+        ("Transfer-Encoding", "chunked"),
+        ("Connection", "upgrade"),
+        ("Upgrade", "websocket"),
+        ("Expect", "100-continue"),
+        ("Proxy-Authorization", "Basic x"),
+        ("Proxy-Connection", "keep-alive"),
+    ],
+)
+async def test_a_caller_cannot_say_where_a_request_goes_or_ends(
+    site: Site, name: str, value: str
+) -> None:
+    """The page of another host could be had without its robots, its pace and its opt-out."""
+    async with platform_for(site) as platform:
+        outcome = await platform.pipeline.run(Request("http://shop01.test/", headers={name: value}))
 
     assert isinstance(outcome.failure, Refused)
     assert outcome.failure.reason == "bad_header"

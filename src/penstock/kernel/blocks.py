@@ -11,6 +11,8 @@ from penstock.kernel.model import Blocked, Page
 
 #: A block page says what it is near its beginning or its end.
 EDGE = 4096
+#: Challenge pages without a telling title or header are smaller than this.
+LARGE = 16 * 1024
 NOT_MODIFIED = 304
 FEW_TAGS = 60
 #: What has more of them is no refusal and no shell, however little its edges say.
@@ -78,11 +80,11 @@ def detect(page: Page) -> Blocked | None:
         return None
     body = page.body
     edges = body if len(body) <= 2 * EDGE else body[:EDGE] + body[-EDGE:]
-    return (
-        _by_title(page, edges)
-        or _by_markup(page, edges)
-        or (_by_text(page) if edges.count(b"<") < FEW_TAGS else None)
-    )
+    if blocked := _by_title(page, edges):
+        return blocked
+    if len(body) <= LARGE and (blocked := _by_markup(page, edges)):
+        return blocked
+    return _by_text(page) if edges.count(b"<") < FEW_TAGS else None
 
 
 def _by_title(page: Page, edges: bytes) -> Blocked | None:

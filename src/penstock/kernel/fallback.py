@@ -51,7 +51,7 @@ class Link:
         """From when on every process uses the shared side again, if it was ever left."""
         back_at = self._clock.monotonic() if self._away else self._back_at
         # The others find out within the time between two tries.
-        return back_at and back_at + self._retry_seconds
+        return None if back_at is None else back_at + self._retry_seconds
 
     async def ask(
         self, call: Callable[P, Awaitable[T]], *arguments: P.args, **named: P.kwargs

@@ -252,6 +252,7 @@ class Visit:
     ticket: Ticket | None = None
     spent: float = 0.0
     cookies: dict[str, dict[str, str]] = field(default_factory=dict)
+    proxy: Proxy | None = None
     failed_proxies: tuple[str, ...] = ()
     trace: list[Said] = field(default_factory=list)
 
@@ -285,11 +286,11 @@ class Visit:
     def start_over(self, url: Url) -> None:
         """Begin the next attempt at the first URL, with nothing of the last one."""
         self.url = url
-        self.errand = None
         self.attempt += 1
         self.hops = ()
         self.spent = 0.0
         self.cookies = {}
+        self.proxy = None
 
 
 @dataclass(frozen=True, slots=True)

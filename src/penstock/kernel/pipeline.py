@@ -8,6 +8,7 @@ over (`Outcome`) or has to wait (`Wait`): waiting is the caller's business and c
 here. Steps 10 to 13 build on the outcome.
 """
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -55,8 +56,16 @@ LONGEST_KEPT_SLOT = 60.0
 #: What is no URL contacts nobody and need not stand in anybody's line.
 NO_LINE, NO_LINE_LIMIT = "", 64
 
+#: A line is only where a request waits, so a host in its plain spelling need not be parsed.
+_PLAIN_HOST = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d+)?/")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_NOT_IN_A_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_NOT_IN_A_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+#: These say where a request goes and where it ends: a Host of the caller's would lead to a site
+#: that no gate was asked about.
+_NOT_FOR_CALLERS = re.compile(
+    r"host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|proxy-.*",
+    re.I,
+)
 
 
 class Pipeline:
@@ -126,7 +135,9 @@ class Pipeline:
     def line_of(self, request: Request) -> tuple[str, int]:
         """The line a request has to stand in, and how many of that line may go at once."""
         try:
-            policy = self._policies.look_up(parse(request.url).host, request.workload)
+            plain = _PLAIN_HOST.match(request.url)
+            host = plain[1] if plain else parse(request.url).host
+            policy = self._policies.look_up(host, request.workload)
         except UrlError:
             return NO_LINE, NO_LINE_LIMIT
         return policy.ledger, policy.pace.concurrency
@@ -152,9 +163,13 @@ class Pipeline:
 
     async def advance(self, visit: Visit) -> Outcome | Wait:
         """Walk on until the visit is over or has to wait."""
-        while True:
-            if (step := await self._step(visit)) is not None:
-                return step
+        try:
+            while True:
+                if (step := await self._step(visit)) is not None:
+                    return step
+        except asyncio.CancelledError:
+            await self._let_go(visit)
+            raise
 
     async def _step(self, visit: Visit) -> Outcome | Wait | None:
         """Pass the gates, contact the site once, see what it means; None means: go on."""
@@ -175,6 +190,10 @@ class Pipeline:
         reasons = {"hours": "outside_hours", "breaker": "circuit_open"}
         reason = reasons.get(wait.gate, f"no_turn_{wait.gate}")
         return await self._finish(visit, Refused(reason, wait.why, gate=wait.gate))
+
+    async def fail(self, visit: Visit, error: Exception) -> Outcome:
+        """End a visit that a fault of our own got in the way of."""
+        return await self._finish(visit, Broken("internal_error", repr(error)))
 
     async def _pass_gates(self, visit: Visit) -> Failure | Wait | Pass:
         """Steps 3 to 6; a `Pass` means that the turn is now."""
@@ -226,11 +245,9 @@ class Pipeline:
         if isinstance(reply, Redirect):
             return await self._follow_robots(visit, errand, reply)
         if isinstance(failure, Refused):
-            await self._robots.forgo(errand.origin)
             return await self._finish(visit, failure)
         if isinstance(failure, ProxyFailed):
             # Says nothing about the site, so there is nothing to learn.
-            await self._robots.forgo(errand.origin)
             return await self._try_again(visit, failure)
         if isinstance(failure, UrlSpecific):
             await self._learn(visit, errand, RobotsAnswer("allow"))
@@ -334,7 +351,7 @@ class Pipeline:
 
     def _ask_proxy(self, visit: Visit) -> Wait | None:
         choice = visit.policy.proxy
-        if choice.use == "never":
+        if choice.use == "never" or visit.proxy:
             return None
         seconds = self._proxies.look(visit.domain, choice.region)
         if seconds is None:
@@ -342,10 +359,16 @@ class Pipeline:
         return Wait(self._clock.monotonic() + seconds, "proxy", "every proxy rests for this domain")
 
     def _choose_proxy(self, visit: Visit) -> Proxy | ProxyFailed | None:
-        choice = visit.policy.proxy
-        if choice.use == "never":
-            return None
-        return self._proxies.lease(visit.domain, choice.region, visit.failed_proxies)
+        """One proxy for all hops of an attempt; cookies do not survive a change of it."""
+        choice, kept = visit.policy.proxy, visit.proxy
+        if kept and choice.use == "always" and choice.region in (None, kept.region):
+            return kept
+        chosen = None
+        if choice.use == "always":
+            chosen = self._proxies.lease(visit.domain, choice.region, visit.failed_proxies)
+        if not isinstance(chosen, ProxyFailed) and chosen != kept:
+            visit.proxy, visit.cookies = chosen, {}
+        return chosen
 
     def _headers(self, visit: Visit, proxy: Proxy | None) -> Mapping[str, str]:
         """Who we are and what the policy adds; the caller's own only for the caller's origin."""
@@ -486,6 +509,7 @@ class Pipeline:
         if delay is None:
             return await self._finish(visit, failure, page)
         self._metrics.retried(failure.kind)
+        await self._drop_errand(visit)
         visit.start_over(parse(visit.request.url))
         self._look_up_policy(visit)
         until = self._clock.monotonic() + delay
@@ -498,15 +522,29 @@ class Pipeline:
         seconds = wait.until - self._clock.monotonic()
         if wait.gate != "pacing" or seconds > LONGEST_KEPT_SLOT:
             await self._leave(visit)
-        self._say(visit, wait.gate, f"wait {seconds:.1f} s")
+        said = Said(wait.gate, f"wait {seconds:.1f} s", self._clock.monotonic() - visit.began)
+        if not visit.trace or visit.trace[-1][:2] != said[:2]:
+            visit.trace.append(said)
+        self._metrics.gate(wait.gate, "wait")
         self._metrics.waited(wait.gate, max(0.0, seconds))
         return wait
 
     async def _finish(
         self, visit: Visit, failure: Failure | None, page: Page | None = None
     ) -> Outcome:
-        await self._leave(visit)
+        await self._let_go(visit)
         return self._close(visit, failure, page)
+
+    async def _let_go(self, visit: Visit) -> None:
+        """Give back everything that a visit holds."""
+        await self._drop_errand(visit)
+        await self._leave(visit)
+
+    async def _drop_errand(self, visit: Visit) -> None:
+        """Let another visit ask for the robots.txt that this one set out for."""
+        if visit.errand:
+            await self._robots.forgo(visit.errand.origin)
+            visit.errand = None
 
     async def _leave(self, visit: Visit) -> None:
         if visit.ticket:
@@ -555,10 +593,8 @@ class Pipeline:
         visit.policy = self._policies.look_up(visit.next_url.host, visit.request.workload)
 
     def _say(self, visit: Visit, gate: str, answer: str) -> None:
-        trace = visit.trace
-        if not trace or trace[-1][0] != gate or trace[-1][1] != answer:
-            trace.append(Said(gate, answer, self._clock.monotonic() - visit.began))
-        self._metrics.gate(gate, answer.partition(" ")[0])
+        visit.trace.append(Said(gate, answer, self._clock.monotonic() - visit.began))
+        self._metrics.gate(gate, answer)
 
 
 def _check_headers(request: Request) -> Refused | None:
@@ -566,4 +602,8 @@ def _check_headers(request: Request) -> Refused | None:
     for name, value in request.headers.items():
         if not _HEADER_NAME.fullmatch(name) or _NOT_IN_A_HEADER.search(value):
             return Refused("bad_header", f"'{name[:40]!r}' is no valid header", gate="admission")
+        if _NOT_FOR_CALLERS.fullmatch(name):
+            return Refused(
+                "bad_header", f"'{name[:40]}' is not a caller's to set", gate="admission"
+            )
     return None

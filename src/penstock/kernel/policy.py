@@ -97,6 +97,18 @@ class Pace:
     delay: float
     concurrency: int
 
+    @property
+    def most(self) -> int:
+        """How many starts may matter for the next one."""
+        if len(self.rates) == 1:
+            return self.rates[0].limit
+        return max(rate.limit for rate in self.rates)
+
+    @property
+    def reach(self) -> float:
+        """How long a start may matter, at half the rate as well."""
+        return 2 * max(self.delay, *(rate.window for rate in self.rates))
+
     def strictest(self, other: "Pace") -> "Pace":
         """The pace that keeps the promises of both."""
         return Pace(
@@ -275,7 +287,7 @@ def load(path: Path) -> dict[str, PolicyEntry]:
 def dump(entries: Mapping[str, PolicyEntry]) -> str:
     """The entries as a policy file; `load` gives the same entries back."""
     domains = {name: entry.model_dump(exclude_unset=True) for name, entry in entries.items()}
-    return yaml.safe_dump({"domains": domains}, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump({"domains": domains}, sort_keys=False)
 
 
 def _entry(body: object, domain: str, source: str) -> PolicyEntry:

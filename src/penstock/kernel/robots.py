@@ -1,30 +1,30 @@
 """Robots: what a site lets us fetch, by RFC 9309, and why.
 
-Which group speaks to us is decided here: the group of our product token if there is one,
-else `*` (`obey_star` obeys both). Whether a rule matches a URL is Protego's work.
+The group of our product token speaks to us if there is one, else `*` (`obey_star` obeys
+both). Of its rules that match a path the longest decides, and Allow before Disallow.
 """
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-
-from protego import Protego
 
 from penstock.core.clock import Clock
 from penstock.kernel.ports import RobotsAnswer, RobotsCache
 from penstock.kernel.settings import RobotsSettings
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-#: Put before a path that is asked of Protego: alone, one that begins with // is no path to it.
-SOME_ORIGIN = "http://origin"
 #: What a parsed file costs beside its text, for the bound of the cache.
 ENTRY_BYTES = 2048
 MAX_PARSED = 4096
+#: More claims than this are looked through for those that have run out.
+MANY_CLAIMS = 4096
 
 _PRODUCT_TOKEN = re.compile(r"[a-z_-]*", re.I)
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_STRAY_OCTET = re.compile("[\udc80-\udcff]")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_NOT_BARE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~/?:@!&'()+,;=\[\]-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,33 +65,66 @@ class _Group:
     crawl_delay: float | None = None
 
 
+class Pattern:
+    """The path of a rule: `*` stands for anything, a final `$` for the end."""
+
+    __slots__ = ("_anchored", "_parts", "length", "prefix")
+
+    def __init__(self, path: str) -> None:
+        self._anchored = path.endswith("$")
+        self._parts = [comparable(part) for part in path.removesuffix("$").split("*")]
+        self.prefix = self._parts[0]
+        self.length = sum(map(len, self._parts)) + len(self._parts) - 1 + self._anchored
+
+    def matches(self, target: str) -> bool:
+        """Whether a comparable path matches; each part is sought once, so nothing blows up."""
+        first, *others = self._parts
+        if not target.startswith(first):
+            return False
+        if not others:
+            return not self._anchored or target == first
+        at = len(first)
+        for part in others[:-1]:
+            at = target.find(part, at) + len(part)
+            if at < len(part):
+                return False
+        last = others[-1]
+        if self._anchored:
+            return target.endswith(last) and at <= len(target) - len(last)
+        return target.find(last, at) >= 0
+
+
+def comparable(path: str) -> str:
+    """A path as it is compared: what needs no encoding bare, everything else encoded."""
+    return _NOT_BARE.sub(_encode, path) if _NOT_BARE.search(path) else path
+
+
+def _encode(match: re.Match[str]) -> str:
+    unit = match[0]
+    if len(unit) == len("%00"):
+        bare = chr(int(unit[1:], 16))
+        return bare if bare in _UNRESERVED else unit.upper()
+    return "".join(f"%{octet:02X}" for octet in unit.encode())
+
+
 class Matcher:
-    """The rules of one group, ready to be asked."""
+    """The rules of one group, ready to be asked: the one that decides comes first."""
 
     def __init__(self, group: _Group) -> None:
         self.agent = group.agent
         self.crawl_delay = group.crawl_delay
-        self._rules = group.rules
-        self._protego = _as_protego(group.rules)
-
-    def allows(self, target: str) -> bool:
-        """Whether the path and query of a URL may be fetched."""
-        return self._protego.can_fetch(SOME_ORIGIN + target, "*")
+        rules = [(Pattern(rule.path), rule) for rule in group.rules]
+        self._rules = sorted(rules, key=lambda pair: (-pair[0].length, pair[1].field != "allow"))
+        self._prefixes = tuple(pattern.prefix for pattern, _ in rules)
 
     def decide(self, target: str) -> Decision:
-        """The same with the reason: the longest rule that matches, Allow before Disallow."""
-        allowed = self.allows(target)
-        word = "allow" if allowed else "disallow"
-        matching = [
-            rule
-            for rule in self._rules
-            if rule.field == word
-            and not _as_protego([Rule(0, "disallow", rule.path)]).can_fetch(
-                SOME_ORIGIN + target, "*"
-            )
-        ]
-        longest = max(matching, key=lambda rule: len(rule.path), default=None)
-        return Decision(allowed, self.agent, longest)
+        """Whether the path and query of a URL may be fetched, and the rule that says so."""
+        target = comparable(target)
+        if target.startswith(self._prefixes):
+            for pattern, rule in self._rules:
+                if pattern.matches(target):
+                    return Decision(rule.field == "allow", self.agent, rule)
+        return Decision(allowed=True, group=self.agent)
 
 
 class RobotsFile:
@@ -103,13 +136,13 @@ class RobotsFile:
 
     def allows(self, target: str, agent: str, *, obey_star: bool = False) -> bool:
         """Whether the agent may fetch the path and query of a URL."""
-        if target == "/robots.txt":
+        if is_robots_txt(target):
             return True
-        return all(voice.allows(target) for voice in self._voices_for(agent, obey_star))
+        return all(voice.decide(target).allowed for voice in self._voices_for(agent, obey_star))
 
     def decide(self, target: str, agent: str, *, obey_star: bool = False) -> Decision:
         """The same, explained."""
-        if target == "/robots.txt":
+        if is_robots_txt(target):
             return Decision(allowed=True, group="")
         decisions = [voice.decide(target) for voice in self._voices_for(agent, obey_star)]
         denied = next((decision for decision in decisions if not decision.allowed), None)
@@ -136,11 +169,17 @@ class RobotsFile:
         return chosen
 
 
+def is_robots_txt(target: str) -> bool:
+    """Whether a path is the robots.txt itself, which is always allowed."""
+    return target.startswith("/robots.txt") and target.partition("?")[0] == "/robots.txt"
+
+
 def read(body: bytes, max_bytes: int) -> str:
     """The text of a robots.txt as far as it is looked at; a cut line at the end is dropped."""
     if len(body) >= max_bytes:
         body = body[: max(body.rfind(b"\n", 0, max_bytes), body.rfind(b"\r", 0, max_bytes)) + 1]
-    return body.removeprefix(BYTE_ORDER_MARK).decode("utf-8", errors="replace")
+    text = body.removeprefix(BYTE_ORDER_MARK).decode("utf-8", errors="surrogateescape")
+    return _STRAY_OCTET.sub(lambda stray: f"%{ord(stray[0]) - 0xDC00:02X}", text)
 
 
 def _read_groups(text: str) -> dict[str, _Group]:
@@ -185,11 +224,6 @@ def _seconds(value: str, before: float | None) -> float | None:
         return before
     # NaN and negative numbers compare false.
     return max(seconds, before or 0.0) if 0 <= seconds < float("inf") else before
-
-
-def _as_protego(rules: Sequence[Rule]) -> Protego:
-    lines = (f"{rule.field}: {rule.path}" for rule in rules)
-    return Protego.parse("User-agent: *\n" + "\n".join(lines))
 
 
 class Rules:
@@ -288,6 +322,8 @@ class MemoryRobotsCache:
         now = self._clock.monotonic()
         if self._claims.get(origin, 0.0) > now:
             return False
+        if len(self._claims) >= MANY_CLAIMS:
+            self._claims = {one: until for one, until in self._claims.items() if until > now}
         self._claims[origin] = now + seconds
         return True
 

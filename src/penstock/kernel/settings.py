@@ -90,6 +90,7 @@ class PacingSettings(Section):
 class BreakerSettings(Section):
     """When a domain counts as down, and when it is tried again."""
 
+    rules: str = Field("window", description="the name of this rule set, in shared keys")
     trip: Literal["window", "consecutive"] = "window"
     window: int = Field(10, ge=1, description="the last so many requests are looked at")
     threshold: int = Field(5, ge=1, description="window: more failures than this; else as many")
@@ -156,7 +157,7 @@ class PoliciesSettings(Section):
 class SharedSettings(Section):
     """Where several processes keep pacing, breakers and robots in common."""
 
-    url: str = Field("", description="redis://… ; empty keeps them in this process")
+    url: SecretStr = Field(SecretStr(""), description="redis://…; empty: in this process")
     prefix: str = Field("", description="put before every key")
     safe_requests_per_second: float = Field(0.5, gt=0, description="pace while it is away")
     retry_seconds: float = Field(5, gt=0, description="until it is asked again")

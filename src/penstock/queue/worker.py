@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from penstock.core.clock import Clock
 from penstock.core.log import get_logger
-from penstock.kernel.model import Broken, Outcome, Request, Visit, Wait
+from penstock.kernel.model import Outcome, Request, Visit, Wait
 from penstock.kernel.pipeline import Pipeline
 from penstock.queue.frontier import Frontier
 
@@ -137,9 +137,7 @@ class Crew:
                 return await self._pipeline.give_up(visit, step)
         except Exception as error:
             get_logger().exception("internal error", request_id=visit.request.id)
-            return Outcome(
-                visit.request, None, Broken("internal_error", repr(error)), tuple(visit.trace)
-            )
+            return await self._pipeline.fail(visit, error)
         return step
 
     def _put_aside(self, line: str, visit: Visit, wait: Wait) -> None:
@@ -174,12 +172,14 @@ class Crew:
         self._changed.set()
         await wake
 
-    def _wake_one(self) -> None:
+    def _wake_one(self) -> bool:
+        """Wake a worker that sleeps, if there is one."""
         while self._idle:
             wake = self._idle.popleft()
             if not wake.done():
                 wake.set_result(None)
-                return
+                return True
+        return False
 
     def _wake_all(self) -> None:
         for _ in range(len(self._idle)):
@@ -194,11 +194,13 @@ class Crew:
                 await self._changed.wait()
                 continue
             pause = at - self._clock.monotonic()
-            if pause <= 0:
-                self._wake_one()
-                await self._changed.wait()
-            else:
+            if pause > 0:
                 await self._clock.wait_for(self._changed, pause)
+            elif self._wake_one():
+                # It takes what is due and may be long about it: look for the next time then.
+                await asyncio.sleep(0)
+            else:
+                await self._changed.wait()
 
 
 def numbered(prefix: str = "") -> Callable[[], str]:

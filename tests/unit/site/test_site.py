@@ -12,8 +12,8 @@ import aiohttp
 import brotli
 import pytest
 from backports import zstd
-from protego import Protego
 
+from penstock.kernel.robots import RobotsFile
 from tests.site import DEMO_HOSTS, HOSTS, Hit, Raw, Reply, Reset, Site, SiteSettings
 from tests.site.bombs import bomb
 from tests.site.encodings import CHARSET_TEXTS, encoded_page
@@ -105,10 +105,10 @@ async def test_big_robots_has_its_rule_just_before_the_limit(client: Client) -> 
 async def test_partly_open_robots_treat_penstock_apart(
     client: Client, path: str, allowed: bool
 ) -> None:
-    robots = Protego.parse(await client.text("partly.test", "/robots.txt"))
+    robots = RobotsFile(await client.text("partly.test", "/robots.txt"))
 
-    assert robots.can_fetch(f"http://partly.test{path}", "Penstock") is allowed
-    assert not robots.can_fetch(f"http://partly.test{path}", "Unheard-of")
+    assert robots.allows(path, "Penstock") is allowed
+    assert not robots.allows(path, "Unheard-of")
 
 
 async def test_redirected_robots_end_after_five_hops(client: Client) -> None:

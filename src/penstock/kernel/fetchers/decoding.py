@@ -13,6 +13,8 @@ else:
     from backports.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
 
 PIECE = 64 * 1024
+#: brotli gives more than it is asked for: twice this, where half a piece would be three times.
+BROTLI_PIECE = PIECE // 4
 #: What HTTP allows a zstd frame to ask for: a window of 8 MB.
 ZSTD_WINDOW_LOG = 23
 GZIP, ZLIB, RAW_DEFLATE = 31, 15, -15
@@ -84,13 +86,16 @@ class _Brotli:
         self._begun = self._begun or bool(data)
         while True:
             try:
-                piece: bytes = self._brotli.process(data, output_buffer_limit=PIECE)
+                piece: bytes = self._brotli.process(data, output_buffer_limit=BROTLI_PIECE)
             except brotli.error as error:
                 raise BadEncoding(str(error)) from error
             data = b""
             if piece:
                 yield piece
-            if self._brotli.can_accept_more_data() or self._brotli.is_finished():
+            # It says that it can accept more even while it has more to give.
+            if not piece and self._brotli.can_accept_more_data():
+                return
+            if self._brotli.is_finished():
                 return
 
     def finish(self) -> None:

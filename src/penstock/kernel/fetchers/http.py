@@ -5,6 +5,7 @@ back, and every exception of the client becomes a `Failure` in `failure_of`.
 """
 
 import asyncio
+import base64
 import re
 import socket
 import ssl
@@ -25,6 +26,7 @@ from penstock.kernel.fetchers.decoding import PIECE, BadEncoding, Decoding, codi
 from penstock.kernel.fetchers.replies import Connector
 from penstock.kernel.fetchers.tunnel import TunnelConnector
 from penstock.kernel.model import (
+    NO_HEADERS,
     Broken,
     Failure,
     Page,
@@ -40,7 +42,7 @@ from penstock.kernel.settings import HttpSettings
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: Their headers may tell the length of a body that does not come.
 BODILESS = frozenset({204, 304})
-PROXY_AUTHENTICATION_REQUIRED = 407
+UNAUTHORIZED, PROXY_AUTHENTICATION_REQUIRED = 401, 407
 MAX_PROXY_SESSIONS = 64
 #: Chunks arrive without yielding; give the loop a turn after so many pieces, a MB at most.
 BREATHE_EVERY = 16
@@ -113,11 +115,9 @@ class HttpFetcher:
         began = self._clock.monotonic()
         url = yarl.URL(hop.url.href, encoded=True)
         session, options = await self._way_out(hop)
-        async with session.request(
-            hop.method, url, headers=hop.headers, allow_redirects=False, **options
-        ) as response:
+        async with session.request(hop.method, url, allow_redirects=False, **options) as response:
             status = response.status
-            if status == PROXY_AUTHENTICATION_REQUIRED and _is_plain(hop):
+            if _is_plain(hop) and _is_proxys_own(response):
                 return _PROXY_FAILED
             if status in REDIRECTS and (location := response.headers.get("Location")):
                 cookies = {name: morsel.coded_value for name, morsel in response.cookies.items()}
@@ -140,14 +140,14 @@ class HttpFetcher:
             raise RuntimeError("the fetcher is used outside its context")
         proxy = hop.proxy
         if proxy is None:
-            return self._direct, {}
+            return self._direct, {"headers": hop.headers}
         if not _is_plain(hop):
-            return await self._through(proxy), {}
+            return await self._through(proxy), {"headers": hop.headers}
         # A plain-HTTP proxy looks the name up itself; we can only check what we see.
         await self._admission.endpoints(hop.url.host, hop.url.port)
-        auth = aiohttp.BasicAuth(proxy.user, proxy.password) if proxy.user else None
         way = yarl.URL.build(scheme=proxy.protocol, host=proxy.host, port=proxy.port)
-        return await self._through(proxy, plain=True), {"proxy": way, "proxy_auth": auth}
+        headers = {**hop.headers, **_proxy_authorization(proxy)}
+        return await self._through(proxy, plain=True), {"proxy": way, "headers": headers}
 
     async def _through(self, proxy: Proxy, *, plain: bool = False) -> aiohttp.ClientSession:
         key = Proxy("http", proxy.host, proxy.port, "plain") if plain else proxy
@@ -155,7 +155,10 @@ class HttpFetcher:
         if session is None:
             if len(self._proxied) >= MAX_PROXY_SESSIONS:
                 await self._proxied.popitem(last=False)[1].close()
-            connector = Connector(limit=0) if plain else self._tunnel_connector(proxy)
+            # Some plain proxies close a connection after one page without saying so.
+            connector = (
+                Connector(limit=0, force_close=True) if plain else self._tunnel_connector(proxy)
+            )
             session = self._proxied[key] = self._session(connector, self._proxy_patience)
         self._proxied.move_to_end(key)
         return session
@@ -163,7 +166,7 @@ class HttpFetcher:
     def _session(
         self, connector: Connector, connect_seconds: float | None = None
     ) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
+        session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),
@@ -173,6 +176,10 @@ class HttpFetcher:
             max_field_size=self._settings.max_header_bytes,
             max_headers=self._settings.max_headers,
         )
+        # aiohttp would send a request again by itself when a connection breaks: a second
+        # contact that no gate has passed.
+        session._retry_connection = False
+        return session
 
     @property
     def _proxy_patience(self) -> float:
@@ -254,6 +261,21 @@ def _is_plain(hop: Hop) -> bool:
     """Whether a proxy is asked for the page itself, and not for a tunnel to the site."""
     proxy = hop.proxy
     return proxy is not None and proxy.protocol != "socks5" and hop.url.scheme == "http"
+
+
+def _is_proxys_own(response: aiohttp.ClientResponse) -> bool:
+    """Whether a plain proxy did not let us through; tinyproxy answers a wrong password by 401."""
+    if response.status == UNAUTHORIZED:
+        return response.headers.get("Server", "").startswith("tinyproxy")
+    return response.status == PROXY_AUTHENTICATION_REQUIRED
+
+
+def _proxy_authorization(proxy: Proxy) -> Mapping[str, str]:
+    """What a plain proxy is told in the request itself; a tunnel is told when it is opened."""
+    if not proxy.user:
+        return NO_HEADERS
+    credentials = base64.b64encode(f"{proxy.user}:{proxy.password}".encode())
+    return {"Proxy-Authorization": f"Basic {credentials.decode()}"}
 
 
 def _escaped(location: str) -> str:

@@ -10,10 +10,11 @@ KEPT_SECONDS = 86_400.0
 
 
 class RedisBreaker:
-    """Circuits under `breaker:{domain}`; a domain without trouble has none."""
+    """Circuits under `breaker:{rules}:{domain}`; a domain without trouble has none."""
 
     def __init__(self, server: Server, settings: BreakerSettings) -> None:
         self._server = server
+        self._rules = settings.rules
         waits = {
             "PROBE": microseconds(settings.probe_seconds),
             "PATIENCE": microseconds(PROBE_PATIENCE),
@@ -35,11 +36,11 @@ class RedisBreaker:
         )
 
     async def look(self, domain: str) -> float | None:
-        wait: int = await self._server.run(self._look, (_key(domain),))
+        wait: int = await self._server.run(self._look, (self._key(domain),))
         return wait / 1e6 or None
 
     async def enter(self, domain: str) -> Pass | float:
-        reply: list[int] = await self._server.run(self._enter, (_key(domain),))
+        reply: list[int] = await self._server.run(self._enter, (self._key(domain),))
         if len(reply) == 1:
             return reply[0] / 1e6
         _, epoch, probe = reply
@@ -48,8 +49,7 @@ class RedisBreaker:
     async def report(self, leave: Pass, *, well: bool | None) -> None:
         word = "" if well is None else str(int(well))
         result = (leave.epoch, int(leave.probe), word)
-        await self._server.run(self._report, (_key(leave.key),), *result)
+        await self._server.run(self._report, (self._key(leave.key),), *result)
 
-
-def _key(domain: str) -> str:
-    return f"breaker:{domain}"
+    def _key(self, domain: str) -> str:
+        return f"breaker:{self._rules}:{domain}"

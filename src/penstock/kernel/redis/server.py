@@ -23,6 +23,7 @@ from penstock.kernel.settings import SharedSettings
 #: A server that has not answered a batch after so many seconds is as good as away.
 ANSWER_SECONDS = 2.0
 MAX_BATCH = 512
+CLOSED = "the connection to Redis is closed"
 
 Argument = str | bytes | int | float
 
@@ -78,7 +79,7 @@ class Server:
     async def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
         """The script's answer; a `SharedStateLost` says why there is none."""
         if self._closed:
-            raise SharedStateLost("the connection to Redis is closed")
+            raise SharedStateLost(CLOSED)
         names = ((self._prefix + key).encode() for key in keys)
         shift = microseconds(self._clock_shift())
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -96,17 +97,18 @@ class Server:
                     self._asked.clear()
         finally:
             self._closed = True
-            _give_up(self._waiting, "the connection to Redis is closed")
+            _give_up(self._waiting, CLOSED)
             await self._connection.disconnect(nowait=True)
 
     async def _flush(self) -> None:
         calls, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
-        problem = "the connection to Redis is closed"
+        problem = CLOSED
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._carry(calls)
         except (RedisError, OSError, TimeoutError) as error:
-            problem = f"Redis (PENSTOCK_SHARED__URL) does not answer: {error or 'timed out'}"
+            reason = str(error) or "timed out"
+            problem = f"Redis (PENSTOCK_SHARED__URL) does not answer: {reason}"
             await self._connection.disconnect(nowait=True)
             calls += self._waiting
             self._waiting = []
@@ -163,10 +165,11 @@ def _give_up(calls: Sequence[_Call], problem: str) -> None:
 async def connect(
     settings: SharedSettings, *, clock_shift: Callable[[], float] = lambda: 0.0
 ) -> AsyncIterator[Server]:
-    """The server the settings name; it is contacted when it is first asked something."""
-    server = Server(_connection(settings.url), settings.prefix, clock_shift)
+    """The server the settings name; one that is away from the start is most likely misnamed."""
+    server = Server(_connection(settings.url.get_secret_value()), settings.prefix, clock_shift)
     flusher = asyncio.create_task(server.keep_flushing(), name="redis batches")
     try:
+        await server.run(load_script(), ())
         yield server
     finally:
         flusher.cancel()

@@ -1,0 +1,90 @@
+"""Every exception of the HTTP clients has a meaning; a new one of a new version is noticed."""
+
+import asyncio
+import inspect
+import socket
+import ssl
+from types import ModuleType
+
+import aiohttp.client_exceptions
+import pytest
+import python_socks
+
+from penstock.core.errors import AddressRefused
+from penstock.kernel.fetchers.http import failure_of
+from penstock.kernel.model import Broken, Failure, ProxyFailed, Refused, SiteWide, UrlSpecific
+
+#: Exported, but of WebSockets: no request for a page can raise it.
+NOT_OF_PAGES = {aiohttp.client_exceptions.WSMessageTypeError}
+
+
+def exported(module: ModuleType) -> list[type[Exception]]:
+    things = (getattr(module, name) for name in module.__all__)
+    return [
+        thing
+        for thing in things
+        if inspect.isclass(thing) and issubclass(thing, Exception) and thing not in NOT_OF_PAGES
+    ]
+
+
+def instance(kind: type[Exception]) -> Exception:
+    """One of its kind, whatever its constructor asks for."""
+    return kind.__new__(kind)
+
+
+FOREIGN = [*exported(aiohttp.client_exceptions), *exported(python_socks)]
+
+
+@pytest.mark.parametrize("kind", FOREIGN, ids=lambda kind: kind.__name__)
+def test_every_exception_of_the_clients_is_a_failure(kind: type[Exception]) -> None:
+    assert isinstance(failure_of(instance(kind)), Failure)
+
+
+def test_the_clients_export_exceptions() -> None:
+    assert len(FOREIGN) > 25
+
+
+@pytest.mark.parametrize(
+    ("kind", "meaning", "reason"),
+    [
+        (aiohttp.ClientProxyConnectionError, ProxyFailed, "proxy"),
+        (aiohttp.ClientHttpProxyError, ProxyFailed, "proxy"),
+        (python_socks.ProxyConnectionError, ProxyFailed, "proxy"),
+        (python_socks.ProxyTimeoutError, ProxyFailed, "proxy"),
+        (python_socks.ProxyError, ProxyFailed, "proxy"),
+        (aiohttp.ServerTimeoutError, SiteWide, "timeout"),
+        (asyncio.TimeoutError, SiteWide, "timeout"),
+        (aiohttp.ClientConnectorDNSError, SiteWide, "dns"),
+        (socket.gaierror, SiteWide, "dns"),
+        (aiohttp.ClientConnectorCertificateError, SiteWide, "tls"),
+        (aiohttp.ClientConnectorSSLError, SiteWide, "tls"),
+        (ssl.SSLError, SiteWide, "tls"),
+        (aiohttp.ClientConnectorError, SiteWide, "connect"),
+        (aiohttp.ServerDisconnectedError, SiteWide, "disconnected"),
+        (aiohttp.ClientPayloadError, SiteWide, "truncated"),
+        (aiohttp.ClientOSError, SiteWide, "transport"),
+        (ConnectionResetError, SiteWide, "transport"),
+        (aiohttp.ClientResponseError, Broken, "bad_http"),
+        (aiohttp.InvalidURL, UrlSpecific, "invalid_url"),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_an_exception_means_what_happened(
+    kind: type[Exception], meaning: type[Failure], reason: str
+) -> None:
+    failure = failure_of(instance(kind))
+
+    assert isinstance(failure, meaning)
+    assert failure.reason == reason
+
+
+def test_a_refused_address_means_a_refusal_by_its_rule() -> None:
+    failure = failure_of(AddressRefused("link-local"))
+
+    assert isinstance(failure, Refused)
+    assert (failure.gate, failure.reason) == ("admission", "admission_link_local")
+
+
+@pytest.mark.parametrize("kind", [KeyError, AttributeError, AssertionError, ValueError])
+def test_a_fault_of_our_own_is_no_failure_of_the_site(kind: type[Exception]) -> None:
+    assert failure_of(kind()) is None
