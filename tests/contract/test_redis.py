@@ -44,7 +44,7 @@ async def test_keys_have_the_names_of_the_specs_and_all_run_out(in_redis: InRedi
         "rate_limit:shop.test:plans",
         "rate_limit:shop.test:slots",
         "rate_limit:slow.test",
-        "breaker:shop.test",
+        "breaker:window:shop.test",
         "robots:https://shop.test",
         "robots:https://shop.test:claim",
     }
@@ -175,7 +175,7 @@ async def test_server_that_is_not_there_at_the_start_names_the_setting() -> None
 
 async def test_server_that_refuses_a_script_is_lost(in_redis: InRedis) -> None:
     with redis.Redis.from_url(in_redis.settings.url.get_secret_value()) as client:
-        client.set(f"{in_redis.settings.prefix}breaker:shop.test", "not a circuit", ex=60)
+        client.set(f"{in_redis.settings.prefix}breaker:window:shop.test", "not a circuit", ex=60)
     breaker = await in_redis.breaker()
 
     with pytest.raises(SharedStateLost, match="WRONGTYPE"):

@@ -6,6 +6,7 @@ back, and every exception of the client becomes a `Failure` in `failure_of`.
 
 import asyncio
 import base64
+import contextlib
 import re
 import socket
 import ssl
@@ -23,7 +24,7 @@ from penstock.core.clock import Clock
 from penstock.core.errors import AddressRefused
 from penstock.kernel.admission import Admission, refusal
 from penstock.kernel.fetchers.decoding import PIECE, BadEncoding, Decoding, codings
-from penstock.kernel.fetchers.replies import Connector
+from penstock.kernel.fetchers.replies import Connector, StaleConnection
 from penstock.kernel.fetchers.tunnel import TunnelConnector
 from penstock.kernel.model import (
     NO_HEADERS,
@@ -91,7 +92,9 @@ class HttpFetcher:
         """Contact the site once; everything, DNS to last byte, within the hop's time-out."""
         try:
             async with asyncio.timeout(hop.timeout):
-                return await self._exchange(hop)
+                while True:
+                    with contextlib.suppress(StaleConnection):
+                        return await self._exchange(hop)
         except Exception as error:
             if isinstance(error, aiohttp.ClientConnectionError) and _is_plain(hop):
                 # There is no connection but the one to the proxy.
@@ -176,8 +179,8 @@ class HttpFetcher:
             max_field_size=self._settings.max_header_bytes,
             max_headers=self._settings.max_headers,
         )
-        # aiohttp would send a request again by itself when a connection breaks: a second
-        # contact that no gate has passed.
+        # aiohttp would send a request again when any connection breaks, even a new one: a
+        # second contact that no gate has passed.
         session._retry_connection = False
         return session
 

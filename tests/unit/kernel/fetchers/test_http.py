@@ -119,6 +119,30 @@ async def test_a_site_is_contacted_once_and_not_behind_our_back(
     assert len(site.hits_of(HOST, "/gone")) == 1
 
 
+async def test_a_kept_connection_that_was_closed_is_replaced() -> None:
+    """Sites close idle connections without a word; a request may cross that on its way."""
+    requests: list[int] = []
+
+    async def answer_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for number in (1, 2):
+            await reader.readuntil(b"\r\n\r\n")
+            requests.append(number)
+            if number == 1:
+                writer.write(Reply(200, "ok").encode("GET"))
+        writer.close()
+
+    server = await asyncio.start_server(answer_one, "127.0.0.1", 0)
+    address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    admission = Admission(AdmissionSettings(known_hosts={HOST: address}), nowhere)
+    async with HttpFetcher(HttpSettings(), admission, SystemClock()) as fetcher:
+        for _ in range(3):
+            assert (await get_page(fetcher, "/")).body == b"ok"
+    server.close()
+    await server.wait_closed()
+
+    assert requests == [1, 2, 1, 2, 1]
+
+
 # What comes back
 
 
