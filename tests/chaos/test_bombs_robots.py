@@ -21,7 +21,6 @@ def test_many_rules_are_read_soon() -> None:
     assert seconds_to_decide("User-agent: *\n" + rules) < SOON
 
 
-@pytest.mark.xfail(reason="robots: every rule is kept once per User-agent line of its group")
 @pytest.mark.parametrize("names", [["x"] * 800, [f"x{'y' * n}" for n in range(800)]])
 def test_many_agents_do_not_multiply_the_rules(names: list[str]) -> None:
     agents = "".join(f"User-agent: {name}\n" for name in names)

@@ -133,7 +133,8 @@ class Proxy:
     region: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.protocol}://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.protocol}://{host}:{self.port}"
 
 
 @dataclass(slots=True)
@@ -253,7 +254,7 @@ class Visit:
     spent: float = 0.0
     cookies: dict[str, dict[str, str]] = field(default_factory=dict)
     proxy: Proxy | None = None
-    failed_proxies: tuple[str, ...] = ()
+    failed_proxies: tuple[Proxy, ...] = ()
     trace: list[Said] = field(default_factory=list)
 
     @property

@@ -63,7 +63,8 @@ _NOT_IN_A_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 #: These say where a request goes and where it ends: a Host of the caller's would lead to a site
 #: that no gate was asked about.
 _NOT_FOR_CALLERS = re.compile(
-    r"host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|proxy-.*",
+    r"user-agent|host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|"
+    r"expect|proxy-.*",
     re.I,
 )
 
@@ -244,7 +245,7 @@ class Pipeline:
         """Learn from what came back for robots.txt; None means: on with the visit."""
         if isinstance(reply, Redirect):
             return await self._follow_robots(visit, errand, reply)
-        if isinstance(failure, Refused):
+        if isinstance(failure, Refused) and not errand.hops:
             return await self._finish(visit, failure)
         if isinstance(failure, ProxyFailed):
             # Says nothing about the site, so there is nothing to learn.
@@ -434,7 +435,7 @@ class Pipeline:
     def _judge_proxy(self, visit: Visit, proxy: Proxy, failure: Failure | None) -> None:
         if isinstance(failure, ProxyFailed):
             self._proxies.failed(proxy)
-            visit.failed_proxies += (str(proxy),)
+            visit.failed_proxies += (proxy,)
         else:
             self._proxies.succeeded(proxy)
 

@@ -55,14 +55,14 @@ class ProxyPool:
         return shortest if shortest > 0 else None
 
     def lease(
-        self, domain: str, region: str | None = None, avoid: Sequence[str] = ()
+        self, domain: str, region: str | None = None, avoid: Sequence[Proxy] = ()
     ) -> Proxy | ProxyFailed:
-        """The next proxy in turn for the domain; `avoid` names those that failed already."""
+        """The next proxy in turn for the domain; `avoid` are those that failed already."""
         now = self._clock.monotonic()
         rested = [
             member
             for member in self._usable(region)
-            if self._rest(member, domain, now) <= 0 and str(member.proxy) not in avoid
+            if self._rest(member, domain, now) <= 0 and member.proxy not in avoid
         ]
         if not rested:
             where = f" in region {region}" if region else ""

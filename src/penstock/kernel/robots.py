@@ -22,6 +22,7 @@ MANY_CLAIMS = 4096
 
 _PRODUCT_TOKEN = re.compile(r"[a-z_-]*", re.I)
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_WILDCARDS = re.compile(r"\*+")
 _STRAY_OCTET = re.compile("[\udc80-\udcff]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _NOT_BARE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~/?:@!&'()+,;=\[\]-]")
@@ -57,12 +58,28 @@ class Decision:
 
 
 @dataclass(slots=True)
-class _Group:
-    """All rules for one agent, wherever in the file they stand."""
+class _Block:
+    """The lines below some User-agent lines; all agents named there share it."""
 
-    agent: str
     rules: list[Rule] = field(default_factory=list)
     crawl_delay: float | None = None
+
+
+@dataclass(slots=True)
+class _Group:
+    """All blocks for one agent, wherever in the file they stand."""
+
+    agent: str
+    blocks: list[_Block] = field(default_factory=list)
+
+    @property
+    def rules(self) -> list[Rule]:
+        return [rule for block in self.blocks for rule in block.rules]
+
+    @property
+    def crawl_delay(self) -> float | None:
+        delays = (block.crawl_delay for block in self.blocks)
+        return max((delay for delay in delays if delay is not None), default=None)
 
 
 class Pattern:
@@ -72,7 +89,8 @@ class Pattern:
 
     def __init__(self, path: str) -> None:
         self._anchored = path.endswith("$")
-        self._parts = [comparable(part) for part in path.removesuffix("$").split("*")]
+        parts = _WILDCARDS.split(path.removesuffix("$"))
+        self._parts = [comparable(part) for part in parts]
         self.prefix = self._parts[0]
         self.length = sum(map(len, self._parts)) + len(self._parts) - 1 + self._anchored
 
@@ -183,9 +201,9 @@ def read(body: bytes, max_bytes: int) -> str:
 
 
 def _read_groups(text: str) -> dict[str, _Group]:
-    """Collect the rules by agent; consecutive User-agent lines share what follows."""
+    """Collect the blocks by agent; consecutive User-agent lines share what follows."""
     groups: dict[str, _Group] = {}
-    current: list[_Group] = []
+    block = _Block()
     names_open = False
     for number, line in enumerate(_LINE_END.split(text), start=1):
         word, separator, value = line.partition("#")[0].partition(":")
@@ -194,18 +212,18 @@ def _read_groups(text: str) -> dict[str, _Group]:
             continue
         if word == "user-agent":
             if not names_open:
-                current, names_open = [], True
+                block, names_open = _Block(), True
             name = _agent_name(value)
-            current.append(groups.setdefault(name, _Group(name)))
+            blocks = groups.setdefault(name, _Group(name)).blocks
+            if not blocks or blocks[-1] is not block:
+                blocks.append(block)
         elif word in ("allow", "disallow"):
             names_open = False
             if value:
-                for group in current:
-                    group.rules.append(Rule(number, word, value))
+                block.rules.append(Rule(number, word, value))
         elif word == "crawl-delay":
             names_open = False
-            for group in current:
-                group.crawl_delay = _seconds(value, group.crawl_delay)
+            block.crawl_delay = _seconds(value, block.crawl_delay)
     return groups
 
 
