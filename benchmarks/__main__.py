@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import peers, race, report, site
+from benchmarks import depths, peers, race, report, site
 
 
 def main() -> None:
@@ -43,7 +43,10 @@ def compete(contestants: list[race.Contestant], options: Namespace) -> report.Ra
         for contestant in interleave(contestants, options.rounds):
             runs.append(race.run(contestant, shops, options.concurrency, Path(folder)))
             print(tell(runs[-1]), file=sys.stderr)
-        return report.Race(shops.pages, options.concurrency, options.rounds, runs)
+        queued = []
+        if any(contestant.name == "penstock" for contestant in contestants):
+            queued = depths.measure(shops, Path(folder))
+        return report.Race(shops.pages, options.concurrency, options.rounds, runs, queued)
 
 
 def interleave(contestants: list[race.Contestant], rounds: int) -> Iterator[race.Contestant]:

@@ -1,4 +1,4 @@
-"""What a page costs while many others wait: one depth per process, so that memory is its own.
+"""What a page costs while many others wait, in a process of its own; run by `depths`.
 
 The frontier is filled to the depth and kept there while pages are fetched with every gate on.
 """

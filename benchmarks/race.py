@@ -45,7 +45,8 @@ class Contestant:
 CONTESTANTS = (
     Contestant("penstock", "penstock_fetch", Path(sys.executable), "regex"),
     Contestant("scrapy", "scrapy_spider", PEERS_PYTHON, "parsel"),
-    Contestant("crawlee", "crawlee_crawler", PEERS_PYTHON, "parsel"),
+    Contestant("crawlee", "crawlee_parsel", PEERS_PYTHON, "parsel"),
+    Contestant("crawlee-http", "crawlee_http", PEERS_PYTHON, "parsel"),
     Contestant("aiohttp", "aiohttp_loop", PEERS_PYTHON, "regex"),
 )
 

@@ -8,11 +8,12 @@ from os import cpu_count
 from pathlib import Path
 from statistics import median
 
+from benchmarks import depths
 from benchmarks.peers import versions
 from benchmarks.race import CONTESTANTS, Disqualified, Result
 from benchmarks.site import SHOPS
 
-PEERS = ("scrapy", "crawlee")
+PEERS = ("scrapy", "crawlee", "crawlee-http")
 EXTRACTION = {contestant.name: contestant.extraction for contestant in CONTESTANTS}
 
 
@@ -24,6 +25,7 @@ class Race:
     concurrency: int
     rounds: int
     runs: Sequence[Result | Disqualified]
+    queued: Sequence[depths.Depth] = ()
 
     @property
     def names(self) -> list[str]:
@@ -91,6 +93,7 @@ def render(race: Race) -> str:
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     packages = ", ".join(f"{name} {version}" for name, version in versions().items())
     summaries = [summarise(race, name) for name in race.names]
+    queued = [depths.render(race.queued)] if race.queued else []
     return "\n\n".join(
         (
             f"{today}; {machine()}; {packages}.",
@@ -99,8 +102,10 @@ def render(race: Race) -> str:
             render_figures(summaries),
             "parsel builds a tree of the page and a regex does not, a large part of the CPU: "
             "ratios between rows that read differently are not ratios of the crawlers alone.",
-            "How many times better than Scrapy / Crawlee (above 1: faster, less CPU, less memory):",
+            "How many times better than Scrapy / Crawlee / Crawlee's bare HttpCrawler with parsel "
+            "by hand (above 1: faster, less CPU, less memory):",
             render_ratios([summary for summary in summaries if isinstance(summary, Figures)]),
+            *queued,
         )
     )
 
@@ -157,4 +162,5 @@ def as_json(race: Race) -> dict[str, object]:
         "rounds": race.rounds,
         "summary": [asdict(summarise(race, name)) for name in race.names],
         "runs": [asdict(run) for run in race.runs],
+        "queued": [asdict(depth) for depth in race.queued],
     }

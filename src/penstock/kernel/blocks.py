@@ -9,12 +9,13 @@ import re
 
 from penstock.kernel.model import Blocked, Page
 
-#: A block page says what it is near its beginning or its end.
+#: A page with so few tags at its beginning may be a refusal or a shell.
 EDGE = 4096
+FEW_TAGS = 60
+TITLE_REACH = 16 * 1024
 #: Challenge pages without a telling title or header are smaller than this.
 LARGE = 16 * 1024
-NOT_MODIFIED = 304
-FEW_TAGS = 60
+OK, NOT_MODIFIED = 200, 304
 #: What has more of them is no refusal and no shell, however little its edges say.
 MANY_TAGS = 600
 #: A refusal page has no more visible text than this; an article about one has.
@@ -49,8 +50,6 @@ _MARKUP = (
     (b"/errors/validatecaptcha", "captcha", "amazon"),
     (b'main-iframe" src="/_incapsula_resource', "captcha", "imperva"),
 )
-#: Parts that all of the markup has, in the spelling of the pages: three searches, not five.
-_MARKUP_HINTS = (b"aptcha", b"chl_", b"ncapsula")
 _TITLE = re.compile(rb"<title[^>]*>([^<]{0,200})", re.I)
 _WORDS = (
     (b"verify you are human", "captcha", "verify-human"),
@@ -72,23 +71,28 @@ _MEDIA = (b"<img", b"<video", b"<object", b"<embed", b"<iframe", b"<frame", b"<f
 
 def detect(page: Page) -> Blocked | None:
     """What kind of block a page is, with the signal that gave it away; None for a page."""
-    headers = page.headers
-    for name, value, signal in _HEADER_SIGNALS:
-        if name in headers and value in headers[name].lower():
-            return _blocked(page, "captcha", f"header:{signal}")
+    # A challenge that says so in a header never comes as a plain success.
+    if page.status != OK and (blocked := _by_header(page)):
+        return blocked
     if page.status == NOT_MODIFIED or not page.is_html:
         return None
     body = page.body
-    edges = body if len(body) <= 2 * EDGE else body[:EDGE] + body[-EDGE:]
-    if blocked := _by_title(page, edges):
-        return blocked
-    if len(body) <= LARGE and (blocked := _by_markup(page, edges)):
-        return blocked
-    return _by_text(page) if edges.count(b"<") < FEW_TAGS else None
+    return (
+        _by_title(page)
+        or (_by_markup(page) if len(body) <= LARGE else None)
+        or (_by_text(page) if body.count(b"<", 0, EDGE) < FEW_TAGS else None)
+    )
 
 
-def _by_title(page: Page, edges: bytes) -> Blocked | None:
-    match = _TITLE.search(edges)
+def _by_header(page: Page) -> Blocked | None:
+    for name, value, signal in _HEADER_SIGNALS:
+        if value in page.headers.get(name, "").lower():
+            return _blocked(page, "captcha", f"header:{signal}")
+    return None
+
+
+def _by_title(page: Page) -> Blocked | None:
+    match = _TITLE.search(page.body, 0, TITLE_REACH)
     if not match:
         return None
     title = match[1].strip().lower()
@@ -98,12 +102,10 @@ def _by_title(page: Page, edges: bytes) -> Blocked | None:
     return None
 
 
-def _by_markup(page: Page, edges: bytes) -> Blocked | None:
-    if not any(hint in edges for hint in _MARKUP_HINTS):
-        return None
-    edges = edges.lower()
+def _by_markup(page: Page) -> Blocked | None:
+    body = page.body.lower()
     for markup, kind, signal in _MARKUP:
-        if markup in edges:
+        if markup in body:
             return _blocked(page, kind, f"markup:{signal}")
     return None
 

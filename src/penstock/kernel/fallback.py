@@ -175,8 +175,7 @@ class FallbackPacing:
         now = self._clock.monotonic()
         until = 0.0
         if since is not None:
-            reach = max(pace.delay, *(rate.window for rate in pace.rates))
-            until = since + min(reach, LONGEST_SILENCE)
+            until = since + min(pace.reach, LONGEST_SILENCE)
         for slot in list(slots.values()):
             if now - slot.at > SLOT_TRUST:
                 del slots[slot.id]

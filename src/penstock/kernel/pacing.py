@@ -85,13 +85,12 @@ class _Ledger:
         return len(self.holders) >= pace.concurrency
 
     def start(self, pace: Pace, now: float) -> None:
-        self.starts.append(now)
-        most = max(rate.limit for rate in pace.rates)
-        longest = max(rate.window for rate in pace.rates) * 2
-        while len(self.starts) > MIN_KEPT and (
-            len(self.starts) > most or self.starts[0] < now - longest
+        starts = self.starts
+        starts.append(now)
+        while len(starts) > MIN_KEPT and (
+            len(starts) > pace.most or starts[0] < now - 2 * pace.reach
         ):
-            self.starts.popleft()
+            starts.popleft()
 
     def clock_went_back(self, now: float) -> None:
         """A start in the future means that the clock was set back: count it as just now."""
@@ -105,10 +104,7 @@ class _Ledger:
             return False
         if self.plans and self.plans[-1][0] > now - NO_SHOW:
             return False
-        reach = max(
-            (max(pace.delay, *(rate.window for rate in pace.rates)) for pace in self.paces),
-            default=0.0,
-        )
+        reach = max((pace.reach for pace in self.paces), default=0.0)
         return not self.starts or now - self.starts[-1] > 2 * reach
 
 

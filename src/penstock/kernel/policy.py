@@ -100,14 +100,12 @@ class Pace:
     @property
     def most(self) -> int:
         """How many starts may matter for the next one."""
-        if len(self.rates) == 1:
-            return self.rates[0].limit
         return max(rate.limit for rate in self.rates)
 
     @property
     def reach(self) -> float:
-        """How long a start may matter, at half the rate as well."""
-        return 2 * max(self.delay, *(rate.window for rate in self.rates))
+        """For how many seconds a start may matter."""
+        return max(self.delay, *(rate.window for rate in self.rates))
 
     def strictest(self, other: "Pace") -> "Pace":
         """The pace that keeps the promises of both."""

@@ -57,6 +57,20 @@ def test_lines_take_turns_however_long_one_is() -> None:
     ]
 
 
+def test_line_that_finishes_much_gets_no_more_turns_than_others() -> None:
+    frontier: Frontier[str] = Frontier()
+    for number in range(8):
+        frontier.put("a", f"a{number}", limit=8)
+        frontier.put("b", f"b{number}", limit=8)
+    for _ in range(6):
+        take(frontier)
+
+    for _ in range(3):
+        frontier.done("a")
+
+    assert [take(frontier) for _ in range(4)] == ["a3", "b3", "a4", "b4"]
+
+
 def test_line_that_runs_holds_up_no_other() -> None:
     frontier = frontier_of(slow=10, quick=3)
 

@@ -35,18 +35,21 @@ class Handler:
         self.lap.pages += 1
 
 
-def build(course: Course, handler: Handler) -> HttpCrawler:
+def concurrency(course: Course) -> ConcurrencySettings:
     # Equal bounds keep the autoscaling from slowing down while nginx uses the other core.
-    concurrency = ConcurrencySettings(
+    return ConcurrencySettings(
         min_concurrency=course.concurrency,
         desired_concurrency=course.concurrency,
         max_concurrency=course.concurrency,
     )
+
+
+def build(course: Course, handler: Handler) -> HttpCrawler:
     return HttpCrawler(
         request_handler=handler.handle,
         http_client=ImpitHttpClient(),
         storage_client=MemoryStorageClient(),
-        concurrency_settings=concurrency,
+        concurrency_settings=concurrency(course),
         respect_robots_txt_file=True,
         use_session_pool=False,
         configure_logging=False,
