@@ -8,11 +8,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penstock.kernel.headers import problem_with
 from penstock.kernel.policy import dump, load
 
 labels = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
 domains = st.just("default") | st.builds("{}.{}.{}".format, labels, labels, st.just("test"))
 texts = st.text(max_size=12)
+header_names = st.text(string.ascii_letters + "-_", min_size=1, max_size=12)
+header_values = texts.filter(lambda value: problem_with("X", value) is None)
 numbers = st.integers(1, 10_000)
 hours = st.fixed_dictionaries({"start": st.integers(0, 23), "end": st.integers(0, 24)}).filter(
     lambda window: window["start"] != window["end"]
@@ -44,7 +47,7 @@ policies = st.fixed_dictionaries(
         "fetcher": st.sampled_from(["http", "browser"]),
         "proxy": proxies,
         "identity": st.sampled_from(["honest", "browser"]),
-        "headers": st.dictionaries(texts, texts, max_size=3),
+        "headers": st.dictionaries(header_names, header_values, max_size=3),
         "blocks_count": st.booleans(),
     },
 )

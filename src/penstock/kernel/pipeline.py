@@ -18,7 +18,7 @@ from penstock.core.errors import UrlError
 from penstock.core.log import get_logger
 from penstock.core.metrics import Metrics
 from penstock.core.urls import Url, parse
-from penstock.kernel import blocks, hours, statuses
+from penstock.kernel import blocks, headers, hours, statuses
 from penstock.kernel.admission import Admission, refusal
 from penstock.kernel.identity import Identities
 from penstock.kernel.model import (
@@ -58,15 +58,6 @@ NO_LINE, NO_LINE_LIMIT = "", 64
 
 #: A line is only where a request waits, so a host in its plain spelling need not be parsed.
 _PLAIN_HOST = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d+)?/")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_NOT_IN_A_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
-#: These say where a request goes and where it ends: a Host of the caller's would lead to a site
-#: that no gate was asked about.
-_NOT_FOR_CALLERS = re.compile(
-    r"user-agent|host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|"
-    r"expect|proxy-.*",
-    re.I,
-)
 
 
 class Pipeline:
@@ -599,12 +590,8 @@ class Pipeline:
 
 
 def _check_headers(request: Request) -> Refused | None:
-    """A header that could break out of its line is refused."""
+    """A header that is none, or not the caller's to choose, is refused."""
     for name, value in request.headers.items():
-        if not _HEADER_NAME.fullmatch(name) or _NOT_IN_A_HEADER.search(value):
-            return Refused("bad_header", f"'{name[:40]!r}' is no valid header", gate="admission")
-        if _NOT_FOR_CALLERS.fullmatch(name):
-            return Refused(
-                "bad_header", f"'{name[:40]}' is not a caller's to set", gate="admission"
-            )
+        if problem := headers.problem_with(name, value) or headers.reserved(name):
+            return Refused("bad_header", problem, gate="admission")
     return None

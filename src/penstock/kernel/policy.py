@@ -12,11 +12,19 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from penstock.core.errors import PolicyError, UrlError
 from penstock.core.log import get_logger
 from penstock.core.urls import parse, registrable_domain
+from penstock.kernel.headers import problem_with
 
 DEFAULT = "default"
 SHIPPED_FILE = Path(__file__).with_name("domain_policies.yaml")
@@ -80,6 +88,14 @@ class PolicyEntry(_Section):
         if low is not None and high is not None and low > high:
             raise ValueError("min_delay_ms is greater than max_delay_ms")
         return self
+
+    @field_validator("headers")
+    @classmethod
+    def _can_be_sent(cls, headers: dict[str, str] | None) -> dict[str, str] | None:
+        for name, value in (headers or {}).items():
+            if problem := problem_with(name, value):
+                raise ValueError(problem)
+        return headers
 
 
 class Rate(NamedTuple):
@@ -244,7 +260,7 @@ def _compose(host: str, domain: str, layers: Sequence[tuple[str, PolicyEntry]]) 
             answers["max_concurrent"],
         ),
         ledger=f"group:{answers['group']}" if "group" in answers else ledger,
-        action_delay_ms=_action_delay(answers),
+        action_delay_ms=_action_delay(answers, said_by, [source for source, _ in layers]),
         hours=answers.get("allowed_hours"),
         respect_robots=answers.get("respect_robots_txt", True),
         obey_star=robots.obey_star,
@@ -258,15 +274,35 @@ def _compose(host: str, domain: str, layers: Sequence[tuple[str, PolicyEntry]]) 
     )
 
 
-def _action_delay(answers: Mapping[str, Any]) -> tuple[int, int]:
-    low = answers.get("min_delay_ms", 500)
-    return low, max(low, answers.get("max_delay_ms", 2000))
+def _action_delay(
+    answers: Mapping[str, Any], said_by: Mapping[str, str], sources: Sequence[str]
+) -> tuple[int, int]:
+    """The pause between actions; where the layers contradict each other, the nearer one wins."""
+    low, high = answers.get("min_delay_ms", 500), answers.get("max_delay_ms", 2000)
+    if low <= high:
+        return low, high
+    ranks = [
+        sources.index(said_by[name]) if name in said_by else len(sources)
+        for name in ("min_delay_ms", "max_delay_ms")
+    ]
+    return (low, low) if ranks[0] < ranks[1] else (high, high)
+
+
+class _NoTwins(yaml.SafeLoader):
+    """Refuses a mapping that has a key twice, where YAML would keep the last one silently."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        twins = [key for key in keys if keys.count(key) > 1]
+        if twins:
+            raise yaml.constructor.ConstructorError(None, None, f"'{twins[0]}' stands twice", None)
+        return super().construct_mapping(node, deep)
 
 
 def load(path: Path) -> dict[str, PolicyEntry]:
     """Read a policy file; an error names the file, the domain and the key."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), _NoTwins)  # noqa: S506
     except OSError as error:
         raise PolicyError(f"cannot be read: {error.strerror}", source=str(path)) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -276,10 +312,13 @@ def load(path: Path) -> dict[str, PolicyEntry]:
     domains = content.get("domains") or {}
     if not isinstance(domains, dict):
         raise PolicyError("'domains' must map domain names to policies", source=str(path))
-    return {
-        _domain_key(name, str(path)): _entry(body, str(name), str(path))
-        for name, body in domains.items()
-    }
+    entries: dict[str, PolicyEntry] = {}
+    for name, body in domains.items():
+        key = _domain_key(name, str(path))
+        if key in entries:
+            raise PolicyError("stands there twice", source=str(path), domain=key)
+        entries[key] = _entry(body, str(name), str(path))
+    return entries
 
 
 def dump(entries: Mapping[str, PolicyEntry]) -> str:

@@ -69,7 +69,7 @@ class RobotsSettings(Section):
 class PacingSettings(Section):
     """The platform's own pace, for domains nobody has an opinion on, and the back-off."""
 
-    requests_per_second: float = Field(0.5, gt=0)
+    requests_per_second: float = Field(0.5, ge=1 / 86400, le=1_000_000)
     request_delay_ms: int = Field(2000, ge=0)
     max_concurrent: int = Field(1, ge=1)
     backoff_seconds: float = Field(300, gt=0, description="half rate after a 429")
@@ -135,7 +135,7 @@ class RetrySettings(Section):
     max_attempts: int = Field(3, ge=1)
     initial_delay_ms: int = Field(1000, ge=0)
     max_delay_ms: int = Field(30000, ge=0)
-    backoff_multiplier: float = Field(2, ge=1)
+    backoff_multiplier: float = Field(2, ge=1, le=100)
     jitter: float = Field(0.25, ge=0, le=1, description="share of a delay left to chance")
     budget_ratio: float = Field(0.2, ge=0, description="retries a domain earns per request")
     budget_floor: int = Field(10, ge=0, description="retries a domain always has")
@@ -159,5 +159,5 @@ class SharedSettings(Section):
 
     url: SecretStr = Field(SecretStr(""), description="redis://…; empty: in this process")
     prefix: str = Field("", description="put before every key")
-    safe_requests_per_second: float = Field(0.5, gt=0, description="pace while it is away")
+    safe_requests_per_second: float = Field(0.5, ge=1 / 86400, description="pace while it is away")
     retry_seconds: float = Field(5, gt=0, description="until it is asked again")

@@ -123,7 +123,7 @@ class Crew:
             self._put_aside(line, visit, step)
         elif isinstance(step, Outcome):
             self._frontier.done(line)
-            if step.ok:
+            if step.failure is None or step.failure.site_is == "well":
                 self._away_since.pop(line, None)
             self._finish(step)
         if not self._room.is_set() and len(self._frontier) < self._settings.max_queued:

@@ -18,6 +18,7 @@ from penstock.kernel.policy import (
     dump,
     load,
 )
+from penstock.kernel.settings import PacingSettings
 
 PLATFORM = PolicyEntry(
     tokens_per_interval=5, interval_seconds=10, request_delay_ms=2000, max_concurrent=1
@@ -387,3 +388,33 @@ def test_halved_pace_takes_twice_the_time() -> None:
 def test_pace_is_only_ever_moved_further_apart() -> None:
     assert PACE.apart(3.0) == Pace((Rate(2, 10.0),), delay=3.0, concurrency=4)
     assert PACE.apart(0.2) == PACE
+
+
+def test_domain_that_stands_twice_is_a_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "twice.yaml"
+    path.write_text("domains:\n  a.test: {max_concurrent: 1}\n  A.test.: {max_concurrent: 2}\n")
+    with pytest.raises(PolicyError, match=r"twice.yaml: a.test: stands there twice"):
+        load(path)
+    path.write_text("domains:\n  a.test: {max_concurrent: 1}\n  a.test: {max_concurrent: 2}\n")
+    with pytest.raises(PolicyError, match=r"'a.test' stands twice"):
+        load(path)
+
+
+def test_header_that_cannot_be_sent_is_a_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "headers.yaml"
+    path.write_text('domains:\n  a.test: {headers: {X-A: "one\\ntwo"}}\n')
+    with pytest.raises(PolicyError, match=r"a.test: headers: .*is no valid header"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"), [("max_delay_ms: 100", (100, 100)), ("min_delay_ms: 3000", (3000, 3000))]
+)
+def test_nearer_layer_wins_where_action_delays_contradict(
+    tmp_path: Path, own: str, expected: tuple[int, int]
+) -> None:
+    path = tmp_path / "delays.yaml"
+    default = "default: {min_delay_ms: 500, max_delay_ms: 2000}"
+    path.write_text(f"domains:\n  a.test: {{{own}}}\n  {default}\n")
+    book = PolicyBook(PacingSettings().as_entry(), [path])
+    assert book.look_up("a.test").action_delay_ms == expected
