@@ -9,6 +9,8 @@ from penstock.kernel.document import decode, robots_tags
 from penstock.kernel.policy import DomainPolicy
 
 NO_HEADERS: Mapping[str, str] = {}
+#: What a failure says about the site behind it.
+Health = Literal["well", "ill", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,7 @@ class Failure:
 
     kind: ClassVar[str]
     retriable: ClassVar[bool] = False
-    #: What the breaker makes of it: the site is well, ill, or nothing was learnt.
-    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "unknown"
+    site_is: ClassVar[Health] = "unknown"
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.detail or self.reason}"
@@ -57,7 +58,7 @@ class SiteWide(Failure):
 
     kind: ClassVar[str] = "site_wide"
     retriable: ClassVar[bool] = True
-    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "ill"
+    site_is: ClassVar[Health] = "ill"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class UrlSpecific(Failure):
     """This URL has no page: 404, 410, 403, other 4xx."""
 
     kind: ClassVar[str] = "url_specific"
-    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "well"
+    site_is: ClassVar[Health] = "well"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class ServerError(Failure):
 
     kind: ClassVar[str] = "server_error"
     retriable: ClassVar[bool] = True
-    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "ill"
+    site_is: ClassVar[Health] = "ill"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class Broken(Failure):
     """What came back cannot be used: too large, a bomb, bad encoding, too many redirects."""
 
     kind: ClassVar[str] = "broken"
-    site_is: ClassVar[Literal["well", "ill", "unknown"]] = "well"
+    site_is: ClassVar[Health] = "well"
 
 
 @dataclass(frozen=True, slots=True)

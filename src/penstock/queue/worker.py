@@ -5,7 +5,6 @@ that waits for its turn lies in the frontier. Workers without work sleep until t
 """
 
 import asyncio
-import itertools
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -201,9 +200,3 @@ class Crew:
                 await asyncio.sleep(0)
             else:
                 await self._changed.wait()
-
-
-def numbered(prefix: str = "") -> Callable[[], str]:
-    """Request ids for a run: short, in order."""
-    numbers = itertools.count(1)
-    return lambda: f"{prefix}{next(numbers)}"

@@ -11,7 +11,7 @@ import pytest
 from penstock.kernel.fetchers.http import HttpFetcher
 from penstock.kernel.model import Failure, Outcome, Page, Redirect
 from penstock.kernel.ports import Hop
-from penstock.queue.worker import CrewSettings, numbered
+from penstock.queue.worker import CrewSettings
 from tests.platforms import platform_for
 from tests.site import Reply, Site
 from tests.unit.core.log_lines import captured_logs
@@ -280,9 +280,3 @@ async def test_site_that_hangs_does_not_keep_others_from_their_turns(
         await run.carry(urls)
 
     assert sorted(run.delivered) == sorted(urls)
-
-
-def test_request_ids_are_numbered_in_order() -> None:
-    number = numbered("r-")
-
-    assert [number(), number(), number()] == ["r-1", "r-2", "r-3"]
