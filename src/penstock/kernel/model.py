@@ -306,6 +306,7 @@ class Outcome:
     domain: str = ""
     attempts: int = 0
     hops: tuple[str, ...] = ()
+    proxy: str | None = None
     seconds: float = 0.0
 
     @property
@@ -323,6 +324,7 @@ class Outcome:
             "attempts": self.attempts,
             "seconds": round(self.seconds, 4),
             "redirects": list(self.hops),
+            "proxy": self.proxy,
             "page": self.page and _page_json(self.page),
             "failure": self.failure and _failure_json(self.failure),
             "gates": [

@@ -160,7 +160,7 @@ class Pipeline:
                 if (step := await self._step(visit)) is not None:
                     return step
         except asyncio.CancelledError:
-            await self._let_go(visit)
+            await self.let_go(visit)
             raise
 
     async def _step(self, visit: Visit) -> Outcome | Wait | None:
@@ -186,6 +186,11 @@ class Pipeline:
     async def fail(self, visit: Visit, error: Exception) -> Outcome:
         """End a visit that a fault of our own got in the way of."""
         return await self._finish(visit, Broken("internal_error", repr(error)))
+
+    async def let_go(self, visit: Visit) -> None:
+        """Give back everything that a visit holds; for one that will not be walked on."""
+        await self._drop_errand(visit)
+        await self._leave(visit)
 
     async def _pass_gates(self, visit: Visit) -> Failure | Wait | Pass:
         """Steps 3 to 6; a `Pass` means that the turn is now."""
@@ -524,13 +529,8 @@ class Pipeline:
     async def _finish(
         self, visit: Visit, failure: Failure | None, page: Page | None = None
     ) -> Outcome:
-        await self._let_go(visit)
+        await self.let_go(visit)
         return self._close(visit, failure, page)
-
-    async def _let_go(self, visit: Visit) -> None:
-        """Give back everything that a visit holds."""
-        await self._drop_errand(visit)
-        await self._leave(visit)
 
     async def _drop_errand(self, visit: Visit) -> None:
         """Let another visit ask for the robots.txt that this one set out for."""
@@ -553,13 +553,14 @@ class Pipeline:
                 domain=visit.url.domain,
                 attempts=visit.attempt,
                 hops=visit.hops,
+                proxy=str(visit.proxy) if visit.proxy else None,
                 seconds=self._clock.monotonic() - visit.began,
             )
         )
 
     def _announce(self, outcome: Outcome) -> Outcome:
         """Count and log what became of a request."""
-        failure, page = outcome.failure, outcome.page
+        failure = outcome.failure
         if failure is None:
             self._log.info(
                 "fetched",
@@ -574,7 +575,7 @@ class Pipeline:
             "failed",
             request_id=outcome.request.id,
             target_url=outcome.request.url,
-            proxy_used=page.proxy if page else None,
+            proxy_used=outcome.proxy,
             error_reason=failure.reason,
             error_kind=failure.kind,
             detail=failure.detail,

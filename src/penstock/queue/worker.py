@@ -71,8 +71,13 @@ class Crew:
             workers = [tasks.create_task(self._labour()) for _ in range(self._settings.workers)]
             await asyncio.gather(*workers)
             alarm.cancel()
-        left = self._frontier.drain()
-        return [item if isinstance(item, Request) else item.request for item in left]
+        return [await self._leave_over(item) for item in self._frontier.drain()]
+
+    async def _leave_over(self, item: Request | Visit) -> Request:
+        if isinstance(item, Request):
+            return item
+        await self._pipeline.let_go(item)
+        return item.request
 
     def stop(self) -> None:
         """Begin nothing new; `work` returns when what is under way is over."""
