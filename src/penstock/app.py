@@ -24,7 +24,10 @@ from penstock.kernel.ports import Breaker, Pacing, RobotsCache
 from penstock.kernel.proxies import ProxyPool
 from penstock.kernel.retry import Retry
 from penstock.kernel.robots import MemoryRobotsCache, Robots
+from penstock.kernel.settings import open_policies
 from penstock.settings import Settings
+
+GRACE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,8 @@ async def build(
     async with AsyncExitStack() as stack:
         if lookup is None:
             lookup = SystemLookup(settings.admission.dns_threads)
-            stack.callback(lookup.close)
         admission = Admission(settings.admission, lookup)
-        policies = PolicyBook(settings.pacing.as_entry(), settings.policies.all_files)
+        policies = open_policies(settings.pacing, settings.policies)
         proxies = ProxyPool(settings.proxies, clock)
         http = await stack.enter_async_context(HttpFetcher(settings.http, admission, clock))
         state = await _state(settings, clock, stack)
@@ -94,9 +96,15 @@ async def build(
 
 async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _State:
     """Pacing, breaker and robots: in this process, or shared through Redis."""
+    # What is held during a fetch must outlast the longest one.
+    longest = settings.http.timeout_seconds + GRACE_SECONDS
+    lease = max(settings.pacing.lease_seconds, longest)
+    rule = settings.breaker.model_copy(
+        update={"probe_seconds": max(settings.breaker.probe_seconds, longest)}
+    )
     local = _State(
-        pacing=MemoryPacing(clock, settings.pacing.lease_seconds),
-        breaker=MemoryBreaker(settings.breaker, clock),
+        pacing=MemoryPacing(clock, lease),
+        breaker=MemoryBreaker(rule, clock),
         robots=MemoryRobotsCache(clock, settings.robots.cache_bytes),
     )
     shared = settings.shared
@@ -104,8 +112,8 @@ async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _St
         return local
     redis = _redis()
     server = await stack.enter_async_context(redis.connect(shared))
-    pacing = redis.RedisPacing(server, clock, settings.pacing.lease_seconds)
-    breaker = redis.RedisBreaker(server, settings.breaker)
+    pacing = redis.RedisPacing(server, clock, lease)
+    breaker = redis.RedisBreaker(server, rule)
     link = Link(clock, shared.retry_seconds)
     safe = Pace((Rate(1, 1 / shared.safe_requests_per_second),), delay=0.0, concurrency=1)
     return _State(
@@ -147,10 +155,6 @@ async def check_shared(settings: Settings) -> None:
 
 async def check_proxy(settings: Settings, proxy: Proxy) -> bool:
     """Whether a proxy accepts connections."""
-    lookup = SystemLookup(1)
-    try:
-        admission = Admission(settings.admission, lookup)
-        async with HttpFetcher(settings.http, admission, SystemClock()) as http:
-            return await http.test_proxy(proxy)
-    finally:
-        lookup.close()
+    admission = Admission(settings.admission, SystemLookup(1))
+    async with HttpFetcher(settings.http, admission, SystemClock()) as http:
+        return await http.test_proxy(proxy)

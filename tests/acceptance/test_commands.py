@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.site import Site
+from tests.site import Hit, Reply, Site
 
 PENSTOCK = Path(sys.executable).with_name("penstock")
 FAST = {
@@ -201,3 +201,87 @@ async def test_doctor_says_what_to_do(shell: Shell) -> None:
     ill = await shell.run("doctor", PENSTOCK_SHARED__URL="redis://127.0.0.1:1/0")
     assert ill.code == 1
     assert "PENSTOCK_SHARED__URL" in " ".join(ill.out.split())
+
+
+async def test_second_interrupt_stops_at_once_and_still_names_the_rest(shell: Shell) -> None:
+    asked = asyncio.Event()
+
+    def hang(_: Hit) -> Reply:
+        asked.set()
+        return Reply(200, "", delay=30)
+
+    shell.site.robots["slow.test"] = hang
+    (shell.folder / "urls.txt").write_text("http://slow.test/a\nhttp://slow.test/b\n")
+    process = await shell.start("fetch", "-f", "urls.txt", "--json", "--leftovers", "left.txt")
+    async with asyncio.timeout(20):
+        await asked.wait()
+        process.send_signal(signal.SIGINT)
+        assert process.stderr
+        await process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, _ = await process.communicate()
+    assert process.returncode == 130
+    assert [json.loads(line)["status"] for line in out.splitlines()] == ["not_fetched"] * 2
+    assert len((shell.folder / "left.txt").read_text().split()) == 2
+
+
+async def test_overlong_line_in_a_pipe_spoils_only_itself(shell: Shell) -> None:
+    lines = "http://shop01.test/\n" + "x" * 1_000_000 + "\nhttp://shop02.test/\n"
+    ran = await shell.run("fetch", "-f", "-", "--json", stdin=lines)
+    statuses = sorted(outcome["status"] for outcome in ran.objects)
+    assert statuses == ["failed", "ok", "ok"]
+
+
+async def test_empty_input_and_a_reader_that_leaves_are_no_crash(shell: Shell) -> None:
+    assert (await shell.run("fetch", "-f", "/dev/null")).code == 0
+    urls = " ".join(f"http://shop01.test/product/{n}" for n in range(1, 20))
+    process = await asyncio.create_subprocess_shell(
+        f"{PENSTOCK} fetch --json {urls} | head -1",
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=shell.environment,
+    )
+    async with asyncio.timeout(30):
+        out, err = await process.communicate()
+    assert json.loads(out)["status"] == "ok"
+    assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("option", ["--save", "--metrics", "--leftovers"])
+async def test_output_that_cannot_be_written_is_found_out_first(shell: Shell, option: str) -> None:
+    (shell.folder / "file").write_text("")
+    ran = await shell.run("fetch", "http://shop01.test/", option, "file/x")
+    assert ran.code == 2
+    assert "cannot be written" in ran.err
+    assert shell.site.hits == []
+
+
+async def test_pages_that_differ_only_in_tracking_are_kept_apart(shell: Shell) -> None:
+    urls = [f"http://shop01.test/product/{n}?utm_source=x" for n in (1, 2)]
+    urls += ["http://shop01.test/product/1"]
+    ran = await shell.run("fetch", *urls, "--json", "--save", "pages")
+    assert len({outcome["saved"] for outcome in ran.objects}) == 3
+
+
+async def test_long_retry_after_is_not_waited_for_beyond_patience(shell: Shell) -> None:
+    shell.site.reply("shop01.test", "/", Reply(429, headers=[("Retry-After", "3600")]))
+    ran = await shell.run("fetch", "http://shop01.test/", "--json", "--patience", "5")
+    assert ran.objects[0]["failure"]["reason"] == "rate_limited"
+
+
+async def test_pace_that_is_set_outranks_the_shipped_default(shell: Shell) -> None:
+    asked = ["policy", "show", "example.com", "--json"]
+    shipped = {"PENSTOCK_POLICIES__SHIPPED": "true"}
+    quick = await shell.run(*asked, **shipped, PENSTOCK_PACING__REQUESTS_PER_SECOND="5")
+    assert quick.objects[0]["said_by"]["tokens_per_interval"] == "settings"
+    for name in FAST:
+        del shell.environment[name]
+    usual = (await shell.run(*asked)).objects[0]
+    assert (usual["tokens_per_interval"], usual["interval_seconds"]) == (2, 10)
+    assert usual["request_delay_ms"] == 2000
+
+
+async def test_doctor_finds_lists_that_cannot_be_read(shell: Shell) -> None:
+    ran = await shell.run("doctor", "--json", PENSTOCK_ADMISSION__OPT_OUT_FILE="missing.txt")
+    assert ran.code == 1
+    assert any("OPT_OUT_FILE" in found["says"] for found in ran.objects)

@@ -186,7 +186,8 @@ def assert_refused(outcome: Outcome, rule: str, site: Site) -> None:
 
 
 def assert_names_no_address(outcome: Outcome, *addresses: str) -> None:
-    text = json.dumps(outcome.as_json()) + str(outcome.failure) + repr(outcome.failure)
+    told = {**outcome.as_json(), "proxy": None}  # the operator's own, which may be anywhere
+    text = json.dumps(told) + str(outcome.failure) + repr(outcome.failure)
     assert [address for address in addresses if address in text] == []
 
 

@@ -14,7 +14,7 @@ from penstock.kernel.policy import dump, load
 labels = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
 domains = st.just("default") | st.builds("{}.{}.{}".format, labels, labels, st.just("test"))
 texts = st.text(max_size=12)
-header_names = st.text(string.ascii_letters + "-_", min_size=1, max_size=12)
+header_names = st.text(string.ascii_letters, min_size=1, max_size=12).map("X-{}".format)
 header_values = texts.filter(lambda value: problem_with("X", value) is None)
 numbers = st.integers(1, 10_000)
 hours = st.fixed_dictionaries({"start": st.integers(0, 23), "end": st.integers(0, 24)}).filter(
@@ -28,7 +28,7 @@ robots = st.fixed_dictionaries(
     },
 )
 proxies = st.fixed_dictionaries(
-    {}, optional={"use": st.sampled_from(["never", "always"]), "region": st.none() | texts}
+    {}, optional={"use": st.sampled_from(["never", "always"]), "region": st.none() | labels}
 )
 policies = st.fixed_dictionaries(
     {},

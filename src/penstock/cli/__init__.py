@@ -16,7 +16,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    help="Penstock turns URLs into trusted data: it fetches politely and never loses a URL.",
+    help="Penstock turns URLs into trusted data: polite, safe and bounded by default.",
     epilog="Exit codes: 0 all is well, 1 some of it is not, 2 wrong usage or settings, "
     "130 interrupted.  Settings: PENSTOCK_SECTION__KEY or penstock.yaml; see `penstock doctor`.",
 )
@@ -36,7 +36,8 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     del version

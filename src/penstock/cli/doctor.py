@@ -15,9 +15,10 @@ import typer
 from penstock.app import check_proxy, check_shared
 from penstock.cli.output import ExitCode, print_table, write_json
 from penstock.core.errors import PenstockError
+from penstock.kernel.admission import Admission, SystemLookup
 from penstock.kernel.identity import agent_string
-from penstock.kernel.policy import PolicyBook
 from penstock.kernel.proxies import parse_proxy
+from penstock.kernel.settings import open_policies
 from penstock.settings import Settings, load_settings, unknown_variables
 
 CHROMIUM_PLACES = (
@@ -65,6 +66,7 @@ def _examine() -> list[Finding]:
         return [Finding("settings", "problem", str(error), "correct this setting")]
     checks: list[Callable[[Settings], Finding]] = [
         _settings,
+        _admission,
         _policies,
         _contact,
         _open_files,
@@ -82,9 +84,17 @@ def _settings(settings: Settings) -> Finding:
     return Finding("settings", "ok", f"all understood, Python {version}")
 
 
+def _admission(settings: Settings) -> Finding:
+    try:
+        Admission(settings.admission, SystemLookup(1))
+    except PenstockError as error:
+        return Finding("admission", "problem", str(error), "correct this setting")
+    return Finding("admission", "ok", "lists and known hosts can be read")
+
+
 def _policies(settings: Settings) -> Finding:
     try:
-        book = PolicyBook(settings.pacing.as_entry(), settings.policies.all_files)
+        book = open_policies(settings.pacing, settings.policies)
     except PenstockError as error:
         return Finding("policies", "problem", str(error), "correct the file")
     return Finding("policies", "ok", f"{len(book.entries)} entries")

@@ -1,6 +1,7 @@
 """`penstock fetch`: any list of URLs, politely."""
 
 import asyncio
+import hashlib
 import re
 import signal
 import sys
@@ -21,7 +22,6 @@ from penstock.cli.output import ExitCode, complain, safe, stderr, stdout, write_
 from penstock.cli.sources import UrlSource
 from penstock.core.errors import SettingsError
 from penstock.core.log import configure
-from penstock.core.urls import identity, parse
 from penstock.kernel.model import Outcome, Page, Request, Said
 from penstock.queue.worker import Crew, CrewSettings
 from penstock.settings import Settings, load_settings
@@ -54,7 +54,8 @@ def fetch(
         typer.Option("-H", "--header", help="'Name: value', sent to the URL's own origin only."),
     ] = None,
     patience: Annotated[
-        float | None, typer.Option(help="Seconds to wait for a site that is down or closed.")
+        float | None,
+        typer.Option(help="Seconds to wait for a site that is down or closed; default 900."),
     ] = None,
     leftovers: Annotated[
         Path | None, typer.Option(help="Where to write what was not fetched after Ctrl-C.")
@@ -77,6 +78,7 @@ def fetch(
     settings = load_settings()
     configure(settings.log.level)
     wait = settings.fetch.patience_seconds if patience is None else patience
+    _prepare_outputs(save, leftovers, metrics)
     options = _Options(_read_headers(header or []), as_json, save, leftovers, metrics, wait)
     with UrlSource(urls or [], file) as source:
         try:
@@ -114,8 +116,6 @@ class _Job:
         self._bar = self._progress.add_task("fetching", total=0)
 
     async def run(self, source: UrlSource) -> ExitCode:
-        if self._options.save:
-            self._options.save.mkdir(parents=True, exist_ok=True)
         limits = self._settings.fetch
         async with build(self._settings) as platform:
             crew = self._crew = Crew(
@@ -140,11 +140,10 @@ class _Job:
 
     def _listen_for_signals(self, crew: Crew, source: UrlSource) -> None:
         loop = asyncio.get_running_loop()
-        task = asyncio.current_task()
 
         def interrupt() -> None:
-            if self._interrupted and task:
-                task.cancel()
+            if self._interrupted:
+                crew.abort()
                 return
             self._interrupted = True
             stderr().print("finishing what is under way; press Ctrl-C again to stop at once")
@@ -161,13 +160,35 @@ class _Job:
         if outcome.page:
             self._bytes += len(outcome.page.body)
             if self._options.save:
-                path = _keep(outcome.page, self._options.save)
+                path = self._keep(outcome.page, self._options.save)
+        try:
+            self._tell(outcome, path)
+        except BrokenPipeError:
+            # Whoever read our output has seen enough.
+            self._interrupted = True
+            self._crew.abort()
+        crew = self._crew
+        self._progress.update(self._bar, total=crew.accepted, completed=crew.finished)
+
+    def _tell(self, outcome: Outcome, path: Path | None) -> None:
         if self._options.as_json:
             write_json({**outcome.as_json(), "saved": str(path) if path else None})
         else:
             self._progress.console.print(_describe(outcome, path))
-        crew = self._crew
-        self._progress.update(self._bar, total=crew.accepted, completed=crew.finished)
+
+    def _keep(self, page: Page, folder: Path) -> Path | None:
+        """Write a body under the hash of its URL; never under a name from outside."""
+        name = hashlib.sha256(page.url.encode()).hexdigest()
+        path = folder / f"{name}.{EXTENSIONS.get(page.content_type, 'bin')}"
+        part = path.with_suffix(".part")
+        try:
+            part.write_bytes(page.body)
+            part.replace(path)
+        except OSError as error:
+            self._failed += 1
+            complain(f"{path} cannot be written: {error.strerror}")
+            return None
+        return path
 
     def _end(self, platform: Platform, left: list[Request]) -> None:
         if self._options.leftovers:
@@ -195,6 +216,18 @@ class _Job:
         if self._interrupted:
             return ExitCode.INTERRUPTED
         return ExitCode.TROUBLE if left or self._failed else ExitCode.OK
+
+
+def _prepare_outputs(folder: Path | None, *files: Path | None) -> None:
+    """Find out now, not after the work, whether the results can be written."""
+    try:
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        for file in files:
+            if file:
+                file.open("a").close()
+    except OSError as error:
+        raise SettingsError(f"{error.filename} cannot be written: {error.strerror}") from error
 
 
 def _read_headers(texts: list[str]) -> dict[str, str]:
@@ -241,16 +274,6 @@ def _describe(outcome: Outcome, path: Path | None) -> Text:
 
 def _gate(said: Said) -> str:
     return f"{said.at:.3f} {said.gate}: {safe(said.answer)}"
-
-
-def _keep(page: Page, folder: Path) -> Path:
-    """Write a body under the identity of its URL; never under a name from outside."""
-    name = identity(parse(page.url))
-    path = folder / f"{name}.{EXTENSIONS.get(page.content_type, 'bin')}"
-    part = path.with_suffix(".part")
-    part.write_bytes(page.body)
-    part.replace(path)
-    return path
 
 
 def _size(count: int) -> str:

@@ -7,7 +7,8 @@ import typer
 
 from penstock.cli.output import print_table, stdout, write_json
 from penstock.core.urls import parse
-from penstock.kernel.policy import DomainPolicy, PolicyBook, load
+from penstock.kernel.policy import DomainPolicy, load
+from penstock.kernel.settings import open_policies
 from penstock.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True, help="What a domain is owed, and who says so.")
@@ -21,7 +22,7 @@ def show(
 ) -> None:
     """Show the policy in force for a domain, and where each value comes from."""
     settings = load_settings()
-    book = PolicyBook(settings.pacing.as_entry(), settings.policies.all_files)
+    book = open_policies(settings.pacing, settings.policies)
     host = parse(domain if "://" in domain else f"http://{domain}/").host
     policy = book.look_up(host, workload)
     answers = _answers(policy)

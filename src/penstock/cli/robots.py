@@ -1,16 +1,17 @@
 """`penstock robots`: what a site lets us fetch, explained."""
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from penstock.app import build
+from penstock.app import Platform, build
 from penstock.cli.output import ExitCode, safe, stdout, write_json
-from penstock.core.errors import SettingsError
+from penstock.core.errors import SettingsError, UrlError
 from penstock.core.log import configure
-from penstock.core.urls import Url, parse
+from penstock.core.urls import parse
 from penstock.kernel.model import Failure, Request
 from penstock.kernel.robots import Decision, RobotsFile, read
 from penstock.settings import Settings, load_settings
@@ -36,15 +37,11 @@ def check(
     """
     settings = load_settings()
     configure(settings.log.level)
-    agent = agent or settings.identity.product
-    parsed = [parse(text) for text in urls]
-    if robots:
-        file = _read_file(robots, settings)
-        decisions = [file.decide(url.target, agent, obey_star=obey_star) for url in parsed]
-    else:
-        decisions = asyncio.run(_ask_sites(parsed, settings, agent, obey_star))
-    for url, decision in zip(parsed, decisions, strict=True):
-        _print(url, decision, as_json)
+    file = _read_file(robots, settings) if robots else None
+    ask = _Asker(settings, file, agent or settings.identity.product, obey_star)
+    decisions = asyncio.run(ask.about(urls))
+    for text, decision in zip(urls, decisions, strict=True):
+        _print(text, decision, as_json)
     if not all(decision.allowed for decision in decisions):
         raise typer.Exit(ExitCode.TROUBLE)
 
@@ -56,29 +53,43 @@ def _read_file(path: Path, settings: Settings) -> RobotsFile:
         raise SettingsError(f"{path} cannot be read: {error.strerror}") from error
 
 
-async def _ask_sites(
-    urls: list[Url], settings: Settings, agent: str, obey_star: bool
-) -> list[Decision]:
-    """Get each origin's robots.txt, politely, and ask it."""
-    decisions = []
-    async with build(settings) as platform:
-        for url in urls:
-            rules = await platform.pipeline.rules_for(Request(url.href))
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Asks a robots.txt on file, or each site's own."""
+
+    settings: Settings
+    file: RobotsFile | None
+    agent: str
+    obey_star: bool
+
+    async def about(self, urls: list[str]) -> list[Decision]:
+        """One decision per URL, in their order."""
+        async with build(self.settings) as platform:
+            return [await self._decide(text, platform) for text in urls]
+
+    async def _decide(self, text: str, platform: Platform) -> Decision:
+        try:
+            url = parse(text)
+        except UrlError as error:
+            return Decision(allowed=False, group="", reason=str(error))
+        file = self.file
+        if file is None:
+            patience = self.settings.fetch.patience_seconds
+            rules = await platform.pipeline.rules_for(Request(url.href), patience)
             if isinstance(rules, Failure):
-                decisions.append(Decision(allowed=False, group="", reason=str(rules)))
-            elif rules.answer.status == "unreachable":
-                decisions.append(Decision(allowed=False, group="", reason=rules.answer.detail))
-            else:
-                decisions.append(rules.file.decide(url.target, agent, obey_star=obey_star))
-    return decisions
+                return Decision(allowed=False, group="", reason=str(rules))
+            if rules.answer.status == "unreachable":
+                return Decision(allowed=False, group="", reason=rules.answer.detail)
+            file = rules.file
+        return file.decide(url.target, self.agent, obey_star=self.obey_star)
 
 
-def _print(url: Url, decision: Decision, as_json: bool) -> None:
+def _print(url: str, decision: Decision, as_json: bool) -> None:
     if as_json:
         rule = decision.rule
         write_json(
             {
-                "url": url.href,
+                "url": url,
                 "allowed": decision.allowed,
                 "group": decision.group or None,
                 "line": rule.line if rule else None,
@@ -89,4 +100,4 @@ def _print(url: Url, decision: Decision, as_json: bool) -> None:
         return
     word = "[green]allowed[/]" if decision.allowed else "[red]denied [/]"
     stdout().print(f"{word}  ", end="")
-    stdout().print(safe(f"{url.href}  ({decision})"), markup=False)
+    stdout().print(safe(f"{url}  ({decision})"), markup=False)

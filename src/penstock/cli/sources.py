@@ -48,21 +48,14 @@ class UrlSource:
     async def read(self) -> AsyncIterator[str]:
         """All URLs; the loop gets a turn now and then."""
         for url in self._urls:
-            yield url
+            yield url.encode("utf-8", "replace").decode()
         if self._file is None:
             return
-        is_file = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
-        lines = self._from_file(self._file) if is_file else self._from_pipe(self._file)
+        lines = self._from_pipe(self._file) if _may_block(self._file) else _from_file(self._file)
         async for line in lines:
             text = line.decode("utf-8", errors="replace").strip("\ufeff \t\r\n")
             if text and not text.startswith("#"):
                 yield text
-
-    async def _from_file(self, file: IO[bytes]) -> AsyncIterator[bytes]:
-        for number, line in enumerate(file):
-            yield line
-            if number % BREATHE_EVERY == 0:
-                await asyncio.sleep(0)
 
     async def _from_pipe(self, file: IO[bytes]) -> AsyncIterator[bytes]:
         """Lines as they come, without holding up the loop while none does."""
@@ -74,7 +67,7 @@ class UrlSource:
         stopped = asyncio.create_task(self._stopped.wait())
         try:
             while not self._stopped.is_set():
-                line = asyncio.create_task(reader.readline())
+                line = asyncio.create_task(_read_line(reader))
                 await asyncio.wait({line, stopped}, return_when=asyncio.FIRST_COMPLETED)
                 if not line.done():
                     line.cancel()
@@ -85,3 +78,28 @@ class UrlSource:
         finally:
             stopped.cancel()
             transport.close()
+
+
+def _may_block(file: IO[bytes]) -> bool:
+    """Whether a read may wait for somebody: a pipe, a socket or a terminal."""
+    mode = os.fstat(file.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()
+
+
+async def _from_file(file: IO[bytes]) -> AsyncIterator[bytes]:
+    for number, line in enumerate(file):
+        yield line
+        if number % BREATHE_EVERY == 0:
+            await asyncio.sleep(0)
+
+
+async def _read_line(reader: asyncio.StreamReader) -> bytes:
+    """The next line; of one that is too long only a beginning that no URL can have."""
+    too_long = False
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:
+            too_long = True
+            continue
+        return b"(a line that is too long)" if too_long else line

@@ -127,6 +127,14 @@ def check_host(host: str) -> str:
     return name
 
 
+def bare_host(text: str) -> str:
+    """A host name that somebody wrote down, as a key; raise `UrlError` if it is more or less."""
+    url = parse(f"http://{text.strip()}/")
+    if url.target != "/" or url.port != DEFAULT_PORTS["http"]:
+        raise UrlError("host", "this is not a bare host name")
+    return url.host
+
+
 def ip_literal(host: str) -> IpAddress | None:
     """The address, if the host is one rather than a name."""
     if not (host[-1:].isdigit() or ":" in host):

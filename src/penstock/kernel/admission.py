@@ -6,16 +6,17 @@ those: nothing is looked up twice and nothing stale is trusted.
 """
 
 import asyncio
+import contextlib
 import ipaddress
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from penstock.core.errors import AddressRefused, SettingsError, UrlError
-from penstock.core.urls import IpAddress, Url, ip_literal, registrable_domain
+from penstock.core.urls import IpAddress, Url, bare_host, ip_literal, registrable_domain
 from penstock.kernel.addresses import off_limits
 from penstock.kernel.model import Refused
 from penstock.kernel.settings import AdmissionSettings
@@ -44,9 +45,9 @@ class Admission:
     """The lists, the ports and the addresses; the one guard of every way out."""
 
     def __init__(self, settings: AdmissionSettings, lookup: Lookup) -> None:
-        self._allow = frozenset(map(str.lower, settings.allow))
-        self._deny = frozenset(map(str.lower, settings.deny))
-        self._opt_out = frozenset(map(str.lower, settings.opt_out)) | _opt_out_file(settings)
+        self._allow = _domains("ALLOW", settings.allow)
+        self._deny = _domains("DENY", settings.deny)
+        self._opt_out = _domains("OPT_OUT", settings.opt_out) | _opt_out_file(settings)
         self._known = {
             pattern.lower(): _endpoint(pattern, text)
             for pattern, text in settings.known_hosts.items()
@@ -125,20 +126,44 @@ class Admission:
 
 
 class SystemLookup:
-    """Names through the operating system, in threads of our own, so that many can wait."""
+    """Names through the operating system, one daemon thread each, so that none holds us up.
+
+    A look-up cannot be cancelled: its permit comes back when the thread ends, and a process
+    that ends does not wait for it.
+    """
 
     def __init__(self, threads: int) -> None:
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="dns")
+        self._permits = asyncio.Semaphore(threads)
 
     async def __call__(self, host: str) -> list[str]:
-        found = await asyncio.get_running_loop().run_in_executor(
-            self._threads, lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        )
-        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        await self._permits.acquire()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[list[str]] = loop.create_future()
 
-    def close(self) -> None:
-        """Let the threads end; a look-up still under way is not waited for."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        def finish(found: list[str] | OSError | UnicodeError) -> None:
+            self._permits.release()
+            if answer.done():
+                return
+            if isinstance(found, list):
+                answer.set_result(found)
+            else:
+                answer.set_exception(found)
+
+        def look_up() -> None:
+            found = _getaddrinfo(host)
+            with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+                loop.call_soon_threadsafe(finish, found)
+
+        threading.Thread(target=look_up, name=f"dns {host}", daemon=True).start()
+        return await answer
+
+
+def _getaddrinfo(host: str) -> list[str] | OSError | UnicodeError:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        return error
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def refusal(error: UrlError | AddressRefused) -> Refused:
@@ -176,15 +201,28 @@ def _endpoint(pattern: str, text: str) -> Endpoint:
         ) from error
 
 
+def _domains(setting: str, names: Iterable[str]) -> frozenset[str]:
+    """The names of a list as keys; `*.` and a leading dot mean the same as the bare name."""
+    domains = set()
+    for name in names:
+        try:
+            domains.add(bare_host(name.removeprefix("*").removeprefix(".")))
+        except UrlError as error:
+            raise SettingsError(
+                f"PENSTOCK_ADMISSION__{setting}: '{name}' is not a bare domain name"
+            ) from error
+    return frozenset(domains)
+
+
 def _opt_out_file(settings: AdmissionSettings) -> frozenset[str]:
     path = settings.opt_out_file
     if path is None:
         return frozenset()
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(
-            f"PENSTOCK_ADMISSION__OPT_OUT_FILE: {path} cannot be read: {error.strerror}"
+            f"PENSTOCK_ADMISSION__OPT_OUT_FILE: {path} cannot be read: {error}"
         ) from error
-    names = (line.partition("#")[0].strip().lower() for line in lines)
-    return frozenset(name for name in names if name)
+    names = (line.partition("#")[0].strip() for line in lines)
+    return _domains("OPT_OUT_FILE", (name for name in names if name))

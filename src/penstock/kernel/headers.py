@@ -6,9 +6,9 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_IN_A_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 #: These say where a request goes and where it ends: a Host of the caller's would lead to a site
 #: that no gate was asked about.
-_NOT_FOR_CALLERS = re.compile(
-    r"user-agent|host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|"
-    r"expect|proxy-.*",
+_FRAMING = re.compile(
+    r"host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|"
+    r"proxy-.*",
     re.I,
 )
 
@@ -20,8 +20,13 @@ def problem_with(name: str, value: str) -> str | None:
     return None
 
 
+def frames(name: str) -> str | None:
+    """Why nobody may set a header: it says where a message goes or where it ends."""
+    return f"{name[:40]!r} is not to be set" if _FRAMING.fullmatch(name) else None
+
+
 def reserved(name: str) -> str | None:
-    """Why a header is not a caller's to set: it says who we are or how the message is framed."""
-    if _NOT_FOR_CALLERS.fullmatch(name):
-        return f"{name[:40]!r} is not a caller's to set"
-    return None
+    """Why a header is not a caller's to set: it frames the message or says who we are."""
+    if name.lower() == "user-agent":
+        return "the User-Agent is not a caller's to set; a policy may choose another identity"
+    return frames(name)

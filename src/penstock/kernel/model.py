@@ -251,6 +251,7 @@ class Visit:
     attempt: int = 1
     hops: tuple[str, ...] = ()
     errand: Errand | None = None
+    robots_tries: int = 0
     ticket: Ticket | None = None
     spent: float = 0.0
     cookies: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -272,6 +273,12 @@ class Visit:
     def domain(self) -> str:
         """The registrable domain of what is contacted next."""
         return self.next_url.domain
+
+    @property
+    def last_proxy(self) -> str | None:
+        """The proxy in use, or the one that failed last."""
+        proxy = self.proxy or (self.failed_proxies[-1] if self.failed_proxies else None)
+        return str(proxy) if proxy else None
 
     def keep_cookies(self, cookies: Mapping[str, str]) -> None:
         """Keep cookies for the rest of this visit; they go back to their own origin only."""

@@ -107,19 +107,24 @@ class Pipeline:
             await self._clock.sleep(step.until - self._clock.monotonic())
         return visit
 
-    async def rules_for(self, request: Request) -> Rules | Failure:
+    async def rules_for(self, request: Request, patience: float) -> Rules | Failure:
         """What robots.txt says at a URL's origin; got politely if it is not known yet."""
         visit = self.admit(request)
         if isinstance(visit, Outcome):
             return visit.failure or Refused("not_admitted")
-        visit.policy = replace(visit.policy, respect_robots=True)
-        while (rules := await self._robots.known(visit.url.origin)) is None:
-            step = await self._step(visit)
-            if isinstance(step, Outcome):
-                return step.failure or Refused("not_admitted")
-            if isinstance(step, Wait):
-                await self._clock.sleep(step.until - self._clock.monotonic())
-        await self._leave(visit)
+        try:
+            while (rules := await self._robots.known(visit.url.origin)) is None:
+                visit.policy = replace(visit.policy, respect_robots=True)
+                step = await self._step(visit)
+                pause = step.until - self._clock.monotonic() if isinstance(step, Wait) else 0.0
+                if isinstance(step, Wait) and pause > patience:
+                    step = await self.give_up(visit, step)
+                if isinstance(step, Outcome):
+                    return step.failure or Refused("not_admitted")
+                if step:
+                    await self._clock.sleep(pause)
+        finally:
+            await self.let_go(visit)
         return rules
 
     # 2 ── admission
@@ -155,6 +160,7 @@ class Pipeline:
 
     async def advance(self, visit: Visit) -> Outcome | Wait:
         """Walk on until the visit is over or has to wait."""
+        self._look_up_policy(visit)
         try:
             while True:
                 if (step := await self._step(visit)) is not None:
@@ -179,7 +185,7 @@ class Pipeline:
 
     async def give_up(self, visit: Visit, wait: Wait) -> Outcome:
         """End a visit whose caller will not wait as long as a gate asks for."""
-        reasons = {"hours": "outside_hours", "breaker": "circuit_open"}
+        reasons = {"hours": "outside_hours", "breaker": "circuit_open", "retry": "rate_limited"}
         reason = reasons.get(wait.gate, f"no_turn_{wait.gate}")
         return await self._finish(visit, Refused(reason, wait.why, gate=wait.gate))
 
@@ -217,7 +223,7 @@ class Pipeline:
             # Another process had it just before we claimed it.
             await self._robots.forgo(origin)
             return Wait(self._clock.monotonic(), "robots", "its robots.txt was just fetched")
-        visit.errand = Errand(origin, parse(f"{origin}/robots.txt"))
+        visit.errand = Errand(origin, parse(f"{origin}/robots.txt"), tries=visit.robots_tries)
         return None
 
     def _ask_robots(self, visit: Visit, rules: Rules) -> Refused | None:
@@ -288,7 +294,7 @@ class Pipeline:
     async def _learn(self, visit: Visit, errand: Errand, answer: RobotsAnswer) -> None:
         await self._robots.learn(errand.origin, answer)
         self._say(visit, "robots.txt", answer.status)
-        visit.errand = None
+        visit.errand, visit.robots_tries = None, 0
         self._look_up_policy(visit)
 
     # 4 ── hours
@@ -519,6 +525,11 @@ class Pipeline:
         seconds = wait.until - self._clock.monotonic()
         if wait.gate != "pacing" or seconds > LONGEST_KEPT_SLOT:
             await self._leave(visit)
+        if visit.errand and seconds > self._robots_settings.claim_seconds / 2:
+            # The claim would run out meanwhile: let another ask, but remember the tries.
+            visit.robots_tries = visit.errand.tries
+            await self._drop_errand(visit)
+            self._look_up_policy(visit)
         said = Said(wait.gate, f"wait {seconds:.1f} s", self._clock.monotonic() - visit.began)
         if not visit.trace or visit.trace[-1][:2] != said[:2]:
             visit.trace.append(said)
@@ -553,7 +564,7 @@ class Pipeline:
                 domain=visit.url.domain,
                 attempts=visit.attempt,
                 hops=visit.hops,
-                proxy=str(visit.proxy) if visit.proxy else None,
+                proxy=visit.last_proxy,
                 seconds=self._clock.monotonic() - visit.began,
             )
         )

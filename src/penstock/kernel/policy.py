@@ -1,21 +1,22 @@
 """Domain policies: what a domain is owed, from YAML files that can change while running.
 
-A number comes from the domain's own entry, else from the workload that asks, else from the
-file's `default` entry, else from the platform's settings. `PolicyBook.look_up` says for
-every number where it came from.
+A number comes from the domain's own entry, else from the workload that asks, else from a
+setting that somebody made, else from the file's `default` entry, else from the platform's
+defaults. `PolicyBook.look_up` says for every number where it came from.
 """
 
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    StringConstraints,
     ValidationError,
     field_validator,
     model_validator,
@@ -23,8 +24,8 @@ from pydantic import (
 
 from penstock.core.errors import PolicyError, UrlError
 from penstock.core.log import get_logger
-from penstock.core.urls import parse, registrable_domain
-from penstock.kernel.headers import problem_with
+from penstock.core.urls import bare_host, registrable_domain
+from penstock.kernel.headers import frames, problem_with
 
 DEFAULT = "default"
 SHIPPED_FILE = Path(__file__).with_name("domain_policies.yaml")
@@ -59,7 +60,7 @@ class ProxyChoice(_Section):
     """Whether requests leave through the proxy pool, and through which part of it."""
 
     use: Literal["never", "always"] = "always"
-    region: str | None = None
+    region: Annotated[str, StringConstraints(to_lower=True, min_length=1)] | None = None
 
 
 class PolicyEntry(_Section):
@@ -93,7 +94,7 @@ class PolicyEntry(_Section):
     @classmethod
     def _can_be_sent(cls, headers: dict[str, str] | None) -> dict[str, str] | None:
         for name, value in (headers or {}).items():
-            if problem := problem_with(name, value):
+            if problem := problem_with(name, value) or frames(name):
                 raise ValueError(problem)
         return headers
 
@@ -170,8 +171,10 @@ class PolicyBook:
         platform: PolicyEntry,
         files: Sequence[Path] = (SHIPPED_FILE,),
         workloads: Mapping[str, PolicyEntry] | None = None,
+        said: PolicyEntry | None = None,
     ) -> None:
         self._platform = platform
+        self._said = said
         self._files = tuple(files)
         self._workloads = workloads or {}
         self._remembered: dict[tuple[str, str], DomainPolicy] = {}
@@ -220,6 +223,8 @@ class PolicyBook:
         ]
         if workload in self._workloads:
             layers.append((f"default of {workload}", self._workloads[workload]))
+        if self._said:
+            layers.append(("settings", self._said))
         if DEFAULT in self._entries:
             layers.append(("default policy", self._entries[DEFAULT]))
         layers.append(("platform", self._platform))
@@ -354,12 +359,9 @@ def _domain_key(name: object, source: str) -> str:
     if name == DEFAULT:
         return DEFAULT
     try:
-        url = parse(f"http://{name}/")
+        return bare_host(str(name))
     except UrlError as error:
-        raise PolicyError("is not a domain name", source=source, domain=str(name)) from error
-    if url.target != "/" or url.port != 80:  # noqa: PLR2004
-        raise PolicyError("is not a bare domain name", source=source, domain=str(name))
-    return url.host
+        raise PolicyError("is not a bare domain name", source=source, domain=str(name)) from error
 
 
 def _modified(path: Path) -> float:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyNetwork, SecretStr
 from pydantic_settings import NoDecode
 
-from penstock.kernel.policy import SHIPPED_FILE, PolicyEntry
+from penstock.kernel.policy import SHIPPED_FILE, PolicyBook, PolicyEntry
 
 
 def _split_commas(value: Any) -> Any:
@@ -48,7 +48,7 @@ class AdmissionSettings(Section):
     known_hosts: Pairs = Field({}, description="host or *.suffix = fixed address[:port]")
     open_ranges: Networks = Field((), description="private ranges opened on purpose")
     extra_ports: Ports = Field(frozenset(), description="ports opened on purpose")
-    dns_threads: int = Field(32, ge=1, description="names looked up at the same time")
+    dns_threads: int = Field(256, ge=1, description="names looked up at the same time")
 
 
 class RobotsSettings(Section):
@@ -78,13 +78,26 @@ class PacingSettings(Section):
 
     def as_entry(self) -> PolicyEntry:
         """The platform's pace as the last layer of every policy."""
-        tokens = max(1, round(self.requests_per_second * 10))
         return PolicyEntry(
-            tokens_per_interval=tokens,
-            interval_seconds=tokens / self.requests_per_second,
+            **self._rate(),
             request_delay_ms=self.request_delay_ms,
             max_concurrent=self.max_concurrent,
         )
+
+    def as_said(self) -> PolicyEntry | None:
+        """What somebody set on purpose, if anything: it outranks the default policy."""
+        names = self.model_fields_set & {"request_delay_ms", "max_concurrent"}
+        said: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if "requests_per_second" in self.model_fields_set:
+            said |= self._rate()
+        return PolicyEntry(**said) if said else None
+
+    def _rate(self) -> dict[str, Any]:
+        tokens = max(1, round(self.requests_per_second * 10))
+        return {
+            "tokens_per_interval": tokens,
+            "interval_seconds": tokens / self.requests_per_second,
+        }
 
 
 class BreakerSettings(Section):
@@ -113,7 +126,12 @@ class ProxySettings(Section):
 class IdentitySettings(Section):
     """Who we say we are."""
 
-    contact: str = Field("", description="an address or URL for site owners", max_length=200)
+    contact: str = Field(
+        "",
+        description="an address or URL for site owners",
+        max_length=200,
+        pattern=r"^[ !-'*-~]*$",
+    )
     product: str = Field("Penstock", pattern=r"^[A-Za-z_-]+$")
 
 
@@ -161,3 +179,8 @@ class SharedSettings(Section):
     prefix: str = Field("", description="put before every key")
     safe_requests_per_second: float = Field(0.5, ge=1 / 86400, description="pace while it is away")
     retry_seconds: float = Field(5, gt=0, description="until it is asked again")
+
+
+def open_policies(pacing: PacingSettings, policies: PoliciesSettings) -> PolicyBook:
+    """The policies that the settings name, above the platform's own pace."""
+    return PolicyBook(pacing.as_entry(), policies.all_files, said=pacing.as_said())

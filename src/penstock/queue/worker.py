@@ -46,6 +46,8 @@ class Crew:
         self._frontier: Frontier[Request | Visit] = Frontier()
         self._idle: deque[asyncio.Future[None]] = deque()
         self._away_since: dict[str, float] = {}
+        self._workers: list[asyncio.Task[None]] = []
+        self._dropped: list[Request | Visit] = []
         self._fed = False
         self._stopping = False
         self._room = asyncio.Event()
@@ -68,10 +70,12 @@ class Crew:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._feed(requests))
             alarm = tasks.create_task(self._ring())
-            workers = [tasks.create_task(self._labour()) for _ in range(self._settings.workers)]
-            await asyncio.gather(*workers)
+            count = self._settings.workers
+            self._workers = [tasks.create_task(self._labour()) for _ in range(count)]
+            await asyncio.wait(self._workers)
             alarm.cancel()
-        return [await self._leave_over(item) for item in self._frontier.drain()]
+        left = self._frontier.drain() + self._dropped
+        return [await self._leave_over(item) for item in left]
 
     async def _leave_over(self, item: Request | Visit) -> Request:
         if isinstance(item, Request):
@@ -84,6 +88,12 @@ class Crew:
         self._stopping = True
         self._room.set()
         self._wake_all()
+
+    def abort(self) -> None:
+        """Begin nothing new and drop what is under way; it is left over, too."""
+        self.stop()
+        for worker in self._workers:
+            worker.cancel()
 
     async def _feed(self, requests: AsyncIterator[Request]) -> None:
         """Put requests in the frontier as long as there is room, then wait for room."""
@@ -122,22 +132,26 @@ class Crew:
     async def _carry(self, line: str, item: Request | Visit) -> None:
         """Take one item as far as it goes now."""
         visit = self._pipeline.admit(item) if isinstance(item, Request) else item
-        step = visit if isinstance(visit, Outcome) else await self._advance(line, visit)
+        try:
+            step = visit if isinstance(visit, Outcome) else await self._advance(visit)
+        except asyncio.CancelledError:
+            self._dropped.append(item)
+            raise
         if isinstance(step, Wait) and isinstance(visit, Visit):
             self._put_aside(line, visit, step)
         elif isinstance(step, Outcome):
             self._frontier.done(line)
-            if step.failure is None or step.failure.site_is == "well":
-                self._away_since.pop(line, None)
+            if isinstance(visit, Visit) and _is_well(step):
+                self._away_since.pop(visit.ledger, None)
             self._finish(step)
         if not self._room.is_set() and len(self._frontier) < self._settings.max_queued:
             self._room.set()
 
-    async def _advance(self, line: str, visit: Visit) -> Outcome | Wait:
+    async def _advance(self, visit: Visit) -> Outcome | Wait:
         """Walk on; a fault of our own ends this visit, not the others."""
         try:
             step = await self._pipeline.advance(visit)
-            if isinstance(step, Wait) and self._too_long(line, step):
+            if isinstance(step, Wait) and self._too_long(visit.ledger, step):
                 return await self._pipeline.give_up(visit, step)
         except Exception as error:
             get_logger().exception("internal error", request_id=visit.request.id)
@@ -156,7 +170,7 @@ class Crew:
     def _too_long(self, line: str, wait: Wait) -> bool:
         """Whether a site has been away, or will be, for longer than we are ready to wait."""
         if wait.gate not in AWAY:
-            return False
+            return wait.until - self._clock.monotonic() > self._settings.patience
         if len(self._away_since) >= MAX_PARKED_LINES:
             self._away_since.clear()
         since = self._away_since.setdefault(line, self._clock.monotonic())
@@ -205,3 +219,8 @@ class Crew:
                 await asyncio.sleep(0)
             else:
                 await self._changed.wait()
+
+
+def _is_well(outcome: Outcome) -> bool:
+    """Whether an outcome shows that the site is there."""
+    return outcome.failure is None or outcome.failure.site_is == "well"

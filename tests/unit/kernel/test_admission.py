@@ -221,16 +221,32 @@ def test_a_socket_is_looked_at_once_more(address: str, port: int, allowed: bool)
 
 
 async def test_the_system_knows_localhost() -> None:
-    lookup = SystemLookup(threads=1)
-    try:
-        assert set(await lookup("localhost")) <= {"127.0.0.1", "::1"}
-    finally:
-        lookup.close()
+    assert set(await SystemLookup(threads=1)("localhost")) <= {"127.0.0.1", "::1"}
 
 
 async def test_the_system_looks_each_address_up_once() -> None:
+    assert await SystemLookup(threads=1)("127.0.0.1") == ["127.0.0.1"]
+
+
+async def test_name_that_cannot_be_looked_up_gives_its_permit_back() -> None:
     lookup = SystemLookup(threads=1)
-    try:
-        assert await lookup("127.0.0.1") == ["127.0.0.1"]
-    finally:
-        lookup.close()
+    for _ in range(3):
+        with pytest.raises((OSError, UnicodeError)):
+            await lookup("x" * 70 + ".invalid")
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["bücher.test", "BÜCHER.test.", "*.bücher.test", ".bücher.test", "xn--bcher-kva.test"],
+)
+@pytest.mark.parametrize("setting", ["opt_out", "deny"])
+def test_every_spelling_of_a_listed_domain_is_known(written: str, setting: str) -> None:
+    guard = admission(**{setting: (written,)})
+
+    assert guard.check(parse("http://www.bücher.test/"))
+
+
+@pytest.mark.parametrize("written", ["https://a.test/", "a.test/x", "a test", ""])
+def test_list_entry_that_is_no_domain_is_an_error(written: str) -> None:
+    with pytest.raises(SettingsError, match="PENSTOCK_ADMISSION__DENY"):
+        admission(deny=(written,))

@@ -88,11 +88,11 @@ def test_wrong_key_is_named(file: PolicyFile, keys: str, key: str, problem: str)
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("'no domain'", "not a domain name"),
+        ("'no domain'", "not a bare domain name"),
         ("http://shop.test", "not a bare domain name"),
         ("shop.test/path", "not a bare domain name"),
         ("shop.test:8080", "not a bare domain name"),
-        ("jo@shop.test", "not a domain name"),
+        ("jo@shop.test", "not a bare domain name"),
     ],
 )
 def test_what_is_no_domain_is_named(file: PolicyFile, name: str, problem: str) -> None:
