@@ -88,8 +88,9 @@ async def fetch(urls: Iterable[str], settings: dict[str, str]) -> AsyncIterator[
 
 def print_table(console: Console, outcomes: Iterable[dict[str, Any]]) -> None:
     table = Table(title="What became of them", title_justify="left", header_style="bold", box=None)
-    for heading in ("URL", "result", "tries", "seconds", "because"):
-        table.add_column(heading, overflow="fold")
+    for heading in ("URL", "result", "tries", "seconds"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("because", overflow="fold")
     for outcome in sorted(outcomes, key=lambda outcome: (outcome["domain"], outcome["url"])):
         page, failure = outcome["page"], outcome["failure"]
         good = failure is None
