@@ -13,6 +13,7 @@ from penstock.core.errors import SettingsError
 
 BREATHE_EVERY = 200
 MAX_LINE = 64 * 1024
+TOO_LONG = b"(a line that is too long)"
 
 
 class UrlSource:
@@ -67,7 +68,7 @@ class UrlSource:
         stopped = asyncio.create_task(self._stopped.wait())
         try:
             while not self._stopped.is_set():
-                line = asyncio.create_task(_read_line(reader))
+                line = asyncio.create_task(read_line(reader))
                 await asyncio.wait({line, stopped}, return_when=asyncio.FIRST_COMPLETED)
                 if not line.done():
                     line.cancel()
@@ -93,13 +94,17 @@ async def _from_file(file: IO[bytes]) -> AsyncIterator[bytes]:
             await asyncio.sleep(0)
 
 
-async def _read_line(reader: asyncio.StreamReader) -> bytes:
-    """The next line; of one that is too long only a beginning that no URL can have."""
+async def read_line(reader: asyncio.StreamReader) -> bytes:
+    """The next line, b"" at the end; in place of one that is too long, words that are no URL."""
     too_long = False
     while True:
         try:
-            line = await reader.readline()
-        except ValueError:
+            line = await reader.readuntil(b"\n")
+        except asyncio.IncompleteReadError as error:
+            line = error.partial
+        except asyncio.LimitOverrunError as error:
+            # Never past the end of this line: the next one is somebody's URL.
             too_long = True
+            await reader.readexactly(error.consumed)
             continue
-        return b"(a line that is too long)" if too_long else line
+        return TOO_LONG if too_long else line
