@@ -11,6 +11,7 @@ from penstock.core.errors import PolicyError, SettingsError
 from penstock.core.log import get_logger
 from penstock.core.metrics import Metrics
 from penstock.core.supervise import Supervisor
+from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, Lookup, SystemLookup
 from penstock.kernel.breaker import MemoryBreaker
 from penstock.kernel.fallback import FallbackBreaker, FallbackPacing, FallbackRobotsCache, Link
@@ -22,9 +23,11 @@ from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import Pace, PolicyBook, Rate
 from penstock.kernel.ports import Breaker, Pacing, RobotsCache
 from penstock.kernel.proxies import ProxyPool
+from penstock.kernel.reading import Reader
 from penstock.kernel.retry import Retry
 from penstock.kernel.robots import MemoryRobotsCache, Robots
 from penstock.kernel.settings import open_policies
+from penstock.quality.standalone import StandaloneJudge
 from penstock.settings import Settings
 
 GRACE_SECONDS = 30.0
@@ -145,6 +148,12 @@ async def _reload_policies(policies: PolicyBook, settings: Settings, clock: Cloc
                 get_logger().warning("policies reloaded", domains=len(policies.entries))
         except PolicyError as error:
             get_logger().error("policies not reloaded; the old ones stay", error=str(error))
+
+
+def open_reader(settings: Settings) -> Reader:
+    """Penstock's adapters and those the settings name, and a judge of single pages."""
+    registry = open_registry(settings.extract.adapters)
+    return Reader(registry, StandaloneJudge(settings.quality))
 
 
 async def check_shared(settings: Settings) -> None:

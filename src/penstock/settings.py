@@ -21,6 +21,7 @@ from pydantic_settings import (
 from pydantic_settings.exceptions import SettingsError as UnreadableSection
 
 from penstock.core.errors import SettingsError
+from penstock.extract.settings import ExtractSettings
 from penstock.kernel.settings import (
     AdmissionSettings,
     BreakerSettings,
@@ -34,6 +35,7 @@ from penstock.kernel.settings import (
     Section,
     SharedSettings,
 )
+from penstock.quality.settings import QualitySettings
 
 PREFIX = "PENSTOCK_"
 FILE_SUFFIX = "_FILE"
@@ -72,6 +74,8 @@ class Settings(BaseSettings):
     retry: RetrySettings = RetrySettings()
     policies: PoliciesSettings = PoliciesSettings()
     shared: SharedSettings = SharedSettings()
+    extract: ExtractSettings = ExtractSettings()
+    quality: QualitySettings = QualitySettings()
     log: LogSettings = LogSettings()
     fetch: FetchSettings = FetchSettings()
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import doctor, fetch, policy, robots, url
+from penstock.cli import adapter, capture, doctor, extract, fetch, parse, policy, robots, url
 from penstock.cli.output import ExitCode, complain
 from penstock.core.errors import PenstockError
 
@@ -21,8 +21,12 @@ app = typer.Typer(
     "130 interrupted.  Settings: PENSTOCK_SECTION__KEY or penstock.yaml; see `penstock doctor`.",
 )
 app.command("fetch")(fetch.fetch)
+app.command("extract")(extract.extract)
+app.command("capture")(capture.capture)
 app.command("url")(url.show)
 app.command("doctor")(doctor.doctor)
+app.add_typer(adapter.app, name="adapter")
+app.add_typer(parse.app, name="parse")
 app.add_typer(robots.app, name="robots")
 app.add_typer(policy.app, name="policy")
 

@@ -1,0 +1,93 @@
+"""What an adapter is: an id, a version, the URLs it knows, and a function from page to fields."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from penstock.core.urls import Url
+from penstock.extract.page.document import Document
+from penstock.kernel.records import Evidence, Extraction, ExtractReason, Kind
+
+SEMVER = re.compile(r"\d+\.\d+\.\d+")
+
+
+class Findings:
+    """Fields gathered from a page, each with its evidence; the first find for a field stays."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Any] = {}
+        self.evidence: dict[str, Evidence] = {}
+
+    def add(self, name: str, value: Any, source: str, text: str = "") -> bool:
+        """Keep a value unless there is one or it is empty; whether it was kept."""
+        if name in self.fields or value is None or value in ("", (), [], {}):
+            return False
+        self.fields[name] = value
+        self.evidence[name] = Evidence(source, (text or str(value))[:200])
+        return True
+
+    def get(self, name: str) -> Any:
+        """The value of a field, or None."""
+        return self.fields.get(name)
+
+    def found(self, kind: Kind) -> Extraction:
+        """The extraction, if the adapter stands by it."""
+        return Extraction(kind, self.fields, self.evidence)
+
+    def failed(self, kind: Kind, reason: ExtractReason, detail: str) -> Extraction:
+        """The extraction, if there is a reason not to trust it."""
+        return Extraction(kind, self.fields, self.evidence, reason=reason, detail=detail)
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """Turns pages of one site, or of one kind, into raw fields.
+
+    `urls` are patterns like `sgammo.com/product/*`: a domain with all its hosts, and a path in
+    which `*` stands for anything. An adapter without any serves its kind on every site.
+    """
+
+    id: str
+    version: str
+    gives: Kind
+    extract: Callable[[Document], Extraction]
+    domain: str = ""
+    urls: tuple[str, ...] = ()
+    requires_javascript: bool = False
+
+    def __post_init__(self) -> None:
+        if not SEMVER.fullmatch(self.version):
+            raise ValueError(f"adapter {self.id}: version {self.version!r} is not like 1.2.3")
+
+    @property
+    def name(self) -> str:
+        """Id and version: what stands in a record's provenance."""
+        return f"{self.id}@{self.version}"
+
+    def read(self, document: Document) -> Extraction:
+        """The fields of a page, or why there are none; the same for the same text, always."""
+        if not document.text.strip():
+            empty = Extraction(self.gives, reason=ExtractReason.EMPTY_PAGE, detail="no content")
+            return replace(empty, adapter=self.name)
+        return replace(self.extract(document), adapter=self.name)
+
+    def matching(self, url: Url) -> str | None:
+        """The most specific of the adapter's patterns that fits a URL."""
+        fitting = [pattern for pattern, rule in self._rules if rule.fullmatch(_address(url))]
+        return max(fitting, key=lambda pattern: (len(pattern), pattern), default=None)
+
+    @cached_property
+    def _rules(self) -> list[tuple[str, re.Pattern[str]]]:
+        return [(pattern, _compile(pattern)) for pattern in self.urls]
+
+
+def _address(url: Url) -> str:
+    return f".{url.host}{url.target}"
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    host, slash, path = pattern.partition("/")
+    glob = ".*".join(re.escape(part) for part in (slash + path or "/*").split("*"))
+    return re.compile(rf"(?:\.[^/]*)?\.{re.escape(host)}{glob}", re.DOTALL)

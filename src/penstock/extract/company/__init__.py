@@ -1,0 +1,1 @@
+"""How the company behind a site is found: its organisation and its contacts."""

@@ -1,0 +1,1 @@
+"""Views of a page: its text and tree, structured data in every syntax, labelled values."""

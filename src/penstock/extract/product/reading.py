@@ -1,0 +1,408 @@
+"""Products and offers on any site: structured data first, then the page itself.
+
+Evidence is combined. Structured data that names one price, which stands on the page as well, is
+believed without building the document tree. Where it names several or none, what is displayed at
+the product's title decides; where that contradicts or is itself unclear, no price is given and
+the rivals are named.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl
+
+from penstock.core.money import currencies, currencies_of, to_minor
+from penstock.extract.adapter import Findings
+from penstock.extract.page.document import Document
+from penstock.extract.page.structured import as_list, types_of, within, without_fragment
+from penstock.extract.product import embedded
+from penstock.extract.product.offers import Listing, Offer, main_listing, rating_of, text
+from penstock.extract.product.place import Place
+from penstock.extract.product.shown_price import ShownPrice, Sighting
+from penstock.extract.product.shown_stock import ShownStock
+from penstock.extract.values.gtin import read_gtin
+from penstock.extract.values.price import PriceHints, read_machine_amount
+from penstock.extract.values.stock import read_stock
+from penstock.kernel.records import Availability, Extraction, ExtractReason
+
+MAX_IMAGES = 20
+MAX_ZONE_TEXT = 12_000
+THOUSAND_DIGITS = 3
+BESIDE_TITLE = "page, beside the title"
+GTIN_KEYS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "upc", "isbn")
+META_PRICES = ("product:sale_price:amount", "product:price:amount", "og:price:amount")
+META_CURRENCIES = ("product:sale_price:currency", "product:price:currency", "og:price:currency")
+META_STOCK = ("product:availability", "og:availability", "availability")
+COUNTRY_DOMAINS = {"uk": "GB"}
+
+_LABELLED = re.compile(
+    r"(?<!\w)(?:SKU|Item (?:no|number|code|#)|Item|Product (?:no|number|code|id)|Part (?:no|number)"
+    r"|Catalog(?:ue)? (?:no|number)|Style (?:no|number)|Art(?:ikel)?\.?[- ]?(?:Nr|No|nummer)"
+    r"|Artikelnummer|Bestell-?Nr|Art\.? ?nr|Référence|Réf|Ref|Referencia|Referência|Cód(?:igo)?"
+    r"|Codice(?: articolo| prodotto)?|Cod|Nr (?:art|kat|ref)|Kod(?: produktu)?|Kód|Tuotenumero"
+    r"|Tootekood|Varenr|Varenummer|Šifra|Артикул|Код(?: товара)?|Модель"
+    r"|商品編號|商品編碼|商品番号|貨號|货号|型號)"
+    r"(?: eBay)?[\s.:#№-]{0,4}((?=[\w./-]{0,20}\d)[A-Za-z0-9][\w./-]{2,30})",
+    re.IGNORECASE,
+)
+OTHER_THINGS = re.compile(r"Event$|Article$|BlogPosting$|^JobPosting$|^Recipe$|^Course$|^Movie$")
+_ID_NAME = re.compile(r"sku|pid|product|item|^id$", re.IGNORECASE)
+_IS_ID = re.compile(r"""[iI][dD]\\?["']?\s*[:=]\s*\\?["']?$""")
+_URL_TOKEN = re.compile(r"[A-Za-z]*\d[A-Za-z0-9]{4,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a source says the price is; several amounts where it leaves a choice."""
+
+    source: str
+    amounts: tuple[Decimal, ...]
+    currency: str | None = None
+
+
+class ProductPage:
+    """One page's product, each part of it read on first use."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.found = Findings()
+
+    @cached_property
+    def listing(self) -> Listing | None:
+        """The product in the structured data."""
+        return main_listing(self.document)
+
+    @cached_property
+    def offers(self) -> tuple[Offer, ...]:
+        """The offers that belong to this very URL, else all of them."""
+        if not self.listing:
+            return ()
+        offers = [offer for offer in self.listing.offers if offer.amounts or offer.url]
+        here = without_fragment(self.document.url)
+        own = [one for one in offers if one.url and self._absolute(one.url) == here]
+        sku = text(self.listing.item.get("sku"))
+        same = [one for one in offers if sku and one.sku == sku]
+        return tuple(own or same or self.listing.offers)
+
+    def _absolute(self, url: str) -> str:
+        return without_fragment(self.document.absolute(url) or "")
+
+    @cached_property
+    def name(self) -> str:
+        """What the product is called."""
+        listed = self.listing.name if self.listing else ""
+        return listed or self.document.meta_value("og:title") or self.document.title
+
+    @cached_property
+    def is_something_else(self) -> bool:
+        """Whether structured data describes an event, an article or the like, and no product."""
+        if self.listing:
+            return False
+        types = (name for item in self.document.json_ld for name in types_of(item))
+        return any(OTHER_THINGS.search(name) for name in types)
+
+    @property
+    def sums_up_others(self) -> bool:
+        """Whether the page sells nothing itself, but lists what several sellers ask."""
+        return any(offer.sellers > 1 for offer in self.offers) and not self.shown_stock.buy_label
+
+    @cached_property
+    def data(self) -> Any:
+        """The product's object in a script, or an empty one."""
+        return embedded.product_data(self.document, self.name) or {}
+
+    @cached_property
+    def hints(self) -> PriceHints:
+        """What the page says about its currency."""
+        stated = next((offer.currency for offer in self.offers if offer.currency), None)
+        meta = self.document.meta_value(*META_CURRENCIES).upper()
+        currency = stated or (meta if meta in currencies() else None)
+        return PriceHints(currency or embedded.page_currency(self.document), None, self._regional())
+
+    def _regional(self) -> tuple[str, ...]:
+        """The currencies of the countries that the host and the language name."""
+        suffix = self.document.location.host.rpartition(".")[2]
+        language, _, region = self.document.language.rpartition("-")
+        countries = [COUNTRY_DOMAINS.get(suffix, suffix)] if len(suffix) == 2 else []  # noqa: PLR2004
+        if language:
+            countries.append(region)
+        return tuple(code for country in countries for code in currencies_of(country))
+
+    @cached_property
+    def place(self) -> Place:
+        """Where on the page the product stands; needs the tree, as all that is shown."""
+        return Place(self.document, self.name)
+
+    @cached_property
+    def shown_price(self) -> ShownPrice:
+        """What the page displays as the price."""
+        return ShownPrice(self.place, self.hints)
+
+    @cached_property
+    def shown_stock(self) -> ShownStock:
+        """What the page displays of the stock."""
+        return ShownStock(self.place)
+
+
+def conclude(found: Findings) -> Extraction:
+    """The extraction of what was found about a product: without a price there is a reason."""
+    if not found.get("name"):
+        return found.failed("product", ExtractReason.TITLE_NOT_FOUND, "no name of a product")
+    if "price_minor" in found.fields or found.get("rival_prices"):
+        return found.found("product")
+    if found.get("availability") == Availability.OUT_OF_STOCK:
+        detail = "out of stock, and the page shows no price"
+        return found.failed("product", ExtractReason.OOS_NO_PRICE, detail)
+    return found.failed("product", ExtractReason.PRICE_NOT_FOUND, "no price of this product")
+
+
+def read_product(document: Document) -> ProductPage:
+    """Everything that can be found about the product of a page."""
+    page = ProductPage(document)
+    _describe(page)
+    _find_price(page)
+    _find_availability(page)
+    _find_codes(page)
+    return page
+
+
+def _describe(page: ProductPage) -> None:
+    found, document = page.found, page.document
+    found.add("url", document.url, "the page's URL")
+    if page.listing:
+        _describe_listing(page, page.listing)
+    found.add("name", document.meta_value("og:title"), "meta og:title")
+    found.add("name", document.title, "title tag")
+    found.add("brand", document.meta_value("product:brand", "og:brand"), "meta product:brand")
+    found.add("category", document.meta_value("product:category"), "meta product:category")
+    found.add("category", _breadcrumb(document), "json-ld BreadcrumbList")
+    description = document.meta_value("og:description", "description")
+    found.add("description", description, "meta description")
+    found.add("image_urls", tuple(document.meta.get("og:image", ())[:MAX_IMAGES]), "meta og:image")
+
+
+def _describe_listing(page: ProductPage, listing: Listing) -> None:
+    found, item, source = page.found, listing.item, f"{listing.source} Product"
+    found.add("name", listing.name, f"{source}.name")
+    found.add("brand", text(item.get("brand") or item.get("manufacturer")), f"{source}.brand")
+    found.add("category", text(item.get("category")), f"{source}.category")
+    found.add("description", text(item.get("description")), f"{source}.description")
+    found.add("mpn", text(item.get("mpn")), f"{source}.mpn")
+    found.add("image_urls", tuple(_images(item.get("image"))), f"{source}.image")
+    rating, count = rating_of(item)
+    found.add("rating", rating, f"{source}.aggregateRating")
+    found.add("review_count", count, f"{source}.aggregateRating")
+
+
+def _images(value: Any) -> Iterator[str]:
+    for image in as_list(value)[:MAX_IMAGES]:
+        address = image.get("url") or image.get("contentUrl") if isinstance(image, dict) else image
+        if written := text(address):
+            yield written
+
+
+def _breadcrumb(document: Document) -> str:
+    """The category that the trail to the product ends in."""
+    for item in within(document.json_ld):
+        if "BreadcrumbList" in types_of(item):
+            steps = [one for one in as_list(item.get("itemListElement")) if isinstance(one, dict)]
+            names = [text(step.get("name")) or text(step.get("item")) for step in steps]
+            # The last step is the product itself.
+            return names[-2] if len(names) > 1 else ""
+    return ""
+
+
+def _find_price(page: ProductPage) -> None:
+    """Believe what agrees; where sources disagree, name the rivals and give no price."""
+    if page.is_something_else:
+        return
+    claims = list(_claims(page))
+    amounts = _distinct(claims)
+    if len(amounts) == 1 and amounts[0] and _is_written(page.document, amounts[0]):
+        _settle(page, amounts[0], claims[0].source, claims[0].currency)
+    elif not amounts and _believe_script(page):
+        return
+    elif sighting := page.shown_price.sighting:
+        _compare(page, claims, amounts, sighting)
+    elif len(amounts) == 1:
+        _settle(page, amounts[0], claims[0].source, claims[0].currency)
+    elif page.sums_up_others:
+        source = f"{claims[0].source}, the lowest of several sellers"
+        _settle(page, min(amounts), source, claims[0].currency)
+    else:
+        _doubt(page, [*amounts, *_script_amounts(page)])
+
+
+def _compare(
+    page: ProductPage, claims: list[Claim], amounts: list[Decimal], sighting: Sighting
+) -> None:
+    shown = sighting.prices[0]
+    values = [price.value for price in sighting.prices]
+    if len(set(values)) > 1:
+        _doubt(page, [*amounts, *values])
+    elif not any(amounts):
+        _settle(page, shown.value, BESIDE_TITLE, shown.currency, sighting.text)
+    elif shown.value in amounts:
+        source = f"{claims[0].source}, and {BESIDE_TITLE}"
+        _settle(page, shown.value, source, claims[0].currency or shown.currency, sighting.text)
+    else:
+        _doubt(page, [*amounts, shown.value])
+    if sighting.list_price and (currency := page.found.get("currency")):
+        listed = to_minor(sighting.list_price.value, currency)
+        page.found.add("list_price_minor", listed, "page, crossed out")
+
+
+def _believe_script(page: ProductPage) -> bool:
+    """A price in a script counts if the page names the same amount beside the title."""
+    amounts = _script_amounts(page)
+    if len(amounts) != 1 or amounts[0] not in page.shown_price.mentioned:
+        return False
+    key, _ = embedded.price_in(page.data)
+    _settle(page, amounts[0], f"script data, {key}", embedded.currency_in(page.data) or None)
+    return True
+
+
+def _script_amounts(page: ProductPage) -> tuple[Decimal, ...]:
+    return read_machine_amount(embedded.price_in(page.data)[1], embedded.currency_in(page.data))
+
+
+def _claims(page: ProductPage) -> Iterator[Claim]:
+    """What structured data says the price is, by source."""
+    if page.listing:
+        source = f"{page.listing.source} Product.offers"
+        for offer in page.offers:
+            if offer.amounts:
+                yield Claim(source, offer.amounts, offer.currency)
+    for name in META_PRICES:
+        if value := page.document.meta_value(name):
+            yield Claim(f"meta {name}", read_machine_amount(value, page.hints.currency))
+            return
+
+
+def _distinct(claims: Iterable[Claim]) -> list[Decimal]:
+    return list(dict.fromkeys(amount for claim in claims for amount in claim.amounts))
+
+
+def _is_written(document: Document, amount: Decimal) -> bool:
+    """Whether an amount stands on the page besides in its JSON-LD, in some spelling."""
+    return any(
+        not document.in_json_ld(at)
+        for spelling in _spellings(amount)
+        for at in document.places_of(spelling)
+    )
+
+
+def _spellings(amount: Decimal) -> list[str]:
+    """The ways in which pages write an amount."""
+    whole, _, rest = f"{amount.normalize():f}".partition(".")
+    wholes = [whole]
+    if len(whole) > THOUSAND_DIGITS:
+        groups = f"{int(whole):,}"
+        wholes += [
+            groups.replace(",", sign) for sign in (",", ".", " ", "\u00a0", "\u202f", "\u2019")
+        ]
+    if not rest:
+        return [start + end for start in wholes for end in ("", ".00", ",00", ".0")]
+    cents = rest.ljust(2, "0")
+    return [f"{start}{sign}{cents}" for start in wholes for sign in ".,"]
+
+
+def _settle(
+    page: ProductPage, amount: Decimal, source: str, currency: str | None, shown: str = ""
+) -> None:
+    currency = currency or page.hints.currency
+    if not currency:
+        return
+    minor = to_minor(amount, currency)
+    if minor is None:
+        _doubt(page, [amount])
+        return
+    page.found.add("price_minor", minor, source, shown or str(amount))
+    page.found.add("currency", currency, source)
+
+
+def _doubt(page: ProductPage, amounts: Iterable[Decimal]) -> None:
+    rivals = tuple(dict.fromkeys(f"{amount.normalize():f}" for amount in amounts))
+    page.found.add("rival_prices", rivals, "sources that disagree", " / ".join(rivals))
+
+
+def _find_availability(page: ProductPage) -> None:
+    stated, source = _stated_availability(page)
+    if stated is Availability.OUT_OF_STOCK and page.shown_stock.buy_label:
+        # One variant may be gone and the page sell the others: nobody knows which is meant.
+        return
+    page.found.add("availability", stated, source)
+    if not stated:
+        shown, words = page.shown_stock.availability
+        if shown is not Availability.UNKNOWN:
+            page.found.add("availability", shown, BESIDE_TITLE, words)
+
+
+def _stated_availability(page: ProductPage) -> tuple[Availability | None, str]:
+    """What structured data says; an offer that can be had speaks for the product."""
+    if page.listing:
+        stated = {offer.availability for offer in page.offers} - {Availability.UNKNOWN}
+        source = f"{page.listing.source} Product.offers.availability"
+        if len(stated) == 1 or Availability.IN_STOCK in stated:
+            in_stock = Availability.IN_STOCK in stated
+            return (Availability.IN_STOCK if in_stock else next(iter(stated))), source
+        if any(offer.sellers for offer in page.offers):
+            return Availability.IN_STOCK, f"{page.listing.source} AggregateOffer.offerCount"
+    stated_by_meta = read_stock(page.document.meta_value(*META_STOCK))
+    if stated_by_meta is Availability.UNKNOWN:
+        return None, ""
+    return stated_by_meta, "meta product:availability"
+
+
+def _find_codes(page: ProductPage) -> None:
+    found = page.found
+    stated = _stated_sku(page)
+    if not stated:
+        _find_sku_in_url(page)
+    elif page.document.shows(stated[0]):
+        found.add("sku", *stated)
+    if not found.get("sku"):
+        _find_labelled_sku(page)
+    if stated:
+        found.add("sku", *stated)
+    if page.listing:
+        item, source = page.listing.item, f"{page.listing.source} Product"
+        found.add("product_id", text(item.get("productID")), f"{source}.productID")
+        for key in GTIN_KEYS:
+            found.add("gtin", read_gtin(text(item.get(key))), f"{source}.{key}")
+    if not found.get("sku"):
+        found.add("sku", embedded.sku_in(page.data), "script data")
+
+
+def _stated_sku(page: ProductPage) -> tuple[str, str] | None:
+    if page.listing:
+        for key in ("sku", "productID"):
+            if value := text(page.listing.item.get(key)):
+                return value, f"{page.listing.source} Product.{key}"
+    value = page.document.meta_value("product:retailer_item_id")
+    return (value, "meta product:retailer_item_id") if value else None
+
+
+def _find_labelled_sku(page: ProductPage) -> None:
+    """The code that the page itself calls the product's number."""
+    title = page.place.title
+    for zone in (*([title] if title else ()), *page.place.zones):
+        shown = " ".join(zone.text(separator=" ").split()) if zone else ""
+        if match := _LABELLED.search(shown[:MAX_ZONE_TEXT]):
+            page.found.add("sku", match[1].strip("./-"), "page, labelled", match[0])
+            return
+
+
+def _find_sku_in_url(page: ProductPage) -> None:
+    """A number in the URL that the page uses as an id as well."""
+    path, _, query = page.document.location.target.partition("?")
+    named = [value for key, value in parse_qsl(query) if _ID_NAME.search(key)]
+    markup = page.document.text
+    for token in [*named, *reversed(_URL_TOKEN.findall(path))]:
+        places = page.document.places_of(token) if token.isalnum() else ()
+        if any(_IS_ID.search(markup, max(0, at - 12), at) for at in places):
+            page.found.add("sku", token, "URL and ids on the page")
+            return

@@ -1,0 +1,142 @@
+"""The registry: which adapters there are, and which of them reads a URL, and why."""
+
+import importlib.util
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, get_args
+
+from penstock.core.errors import SettingsError
+from penstock.core.urls import Url, parse
+from penstock.extract.adapter import Adapter
+from penstock.extract.adapters import ADAPTERS
+from penstock.extract.page.document import Document
+from penstock.kernel.model import Page
+from penstock.kernel.records import Extraction, Kind
+
+ENTRY_POINTS = "penstock.adapters"
+SETTING = "PENSTOCK_EXTRACT__ADAPTERS"
+KINDS: tuple[Kind, ...] = get_args(Kind)
+DEFAULT_KIND: Kind = "product"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The adapter for a URL, why it is this one, and what became of the others."""
+
+    adapter: Adapter
+    why: str
+    others: tuple[tuple[str, str], ...]
+
+
+class Registry:
+    """Adapters by id. Choosing is deterministic: the order of registration does not matter."""
+
+    def __init__(self, adapters: Iterable[Adapter] = ()) -> None:
+        self._adapters: dict[str, Adapter] = {}
+        for adapter in adapters:
+            self.register(adapter)
+
+    def register(self, adapter: Adapter) -> None:
+        """Add an adapter; an id or a kind can be taken only once."""
+        if adapter.id in self._adapters:
+            raise SettingsError(f"two adapters have the id '{adapter.id}'; rename one of them")
+        if adapter.id in KINDS and adapter.urls:
+            raise SettingsError(f"'{adapter.id}' is a target type and cannot name a site's adapter")
+        self._adapters[adapter.id] = adapter
+
+    def get(self, adapter_id: str) -> Adapter | None:
+        """The adapter with an id."""
+        return self._adapters.get(adapter_id)
+
+    def list(self) -> tuple[Adapter, ...]:
+        """All adapters, by id."""
+        return tuple(self._adapters[name] for name in sorted(self._adapters))
+
+    def has_adapter_for_domain(self, domain: str) -> bool:
+        """Whether some adapter knows the pages of a domain."""
+        return any(adapter.domain == domain for adapter in self._adapters.values())
+
+    def choose(self, url: Url, wanted: str = "") -> Choice:
+        """The adapter that reads a URL; `wanted` may be an id, a target type or nothing."""
+        if (named := self._adapters.get(wanted)) and (wanted not in KINDS):
+            return Choice(named, f"named '{wanted}'", ())
+        if wanted and wanted not in KINDS:
+            known = ", ".join(sorted({*self._adapters, *KINDS}))
+            raise SettingsError(f"there is no adapter or target type '{wanted}'; known: {known}")
+        matches = [
+            (pattern, adapter)
+            for adapter in self.list()
+            if (pattern := adapter.matching(url)) and wanted in ("", adapter.gives)
+        ]
+        # The longest pattern says most; ids settle a tie.
+        matches.sort(key=lambda match: (-len(match[0]), match[1].id))
+        if matches:
+            pattern, adapter = matches[0]
+            return Choice(adapter, f"the URL fits '{pattern}'", self._others(adapter, url, wanted))
+        adapter = self._generic(wanted or DEFAULT_KIND)
+        because = f"target type '{wanted}'" if wanted else f"the default is '{DEFAULT_KIND}'"
+        why = f"no site's adapter fits the URL, and {because}"
+        return Choice(adapter, why, self._others(adapter, url, wanted))
+
+    def extract(self, page: Page, wanted: str = "") -> Extraction:
+        """What the adapter chosen for a page makes of it."""
+        return self.choose(parse(page.url), wanted).adapter.read(Document.of(page))
+
+    def _generic(self, kind: str) -> Adapter:
+        return next(one for one in self.list() if one.gives == kind and not one.urls)
+
+    def _others(self, chosen: Adapter, url: Url, wanted: str) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (adapter.name, _why_not(adapter, url, wanted))
+            for adapter in self.list()
+            if adapter is not chosen
+        )
+
+
+def _why_not(adapter: Adapter, url: Url, wanted: str) -> str:
+    if wanted and adapter.gives != wanted:
+        return f"gives {adapter.gives}"
+    if not adapter.urls:
+        return "serves any site, and only where no site's adapter fits or its type is named"
+    if pattern := adapter.matching(url):
+        return f"'{pattern}' fits, but says less"
+    return f"the URL fits none of {', '.join(adapter.urls)}"
+
+
+def open_registry(named: Sequence[str] = ()) -> Registry:
+    """Penstock's own adapters and those that the setting names."""
+    registry = Registry(ADAPTERS)
+    for name in named:
+        registry.register(_load_file(Path(name)) if name.endswith(".py") else _load_entry(name))
+    return registry
+
+
+def _load_entry(name: str) -> Adapter:
+    found = entry_points(group=ENTRY_POINTS, name=name)
+    if not found:
+        raise SettingsError(f"{SETTING}: no installed package has an adapter '{name}'")
+    try:
+        return _checked(next(iter(found)).load(), name)
+    except ImportError as error:
+        raise SettingsError(f"{SETTING}: adapter '{name}' cannot be imported: {error}") from error
+
+
+def _load_file(path: Path) -> Adapter:
+    """The `ADAPTER` of a Python file."""
+    spec = importlib.util.spec_from_file_location(f"penstock_adapter_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise SettingsError(f"{SETTING}: there is no file {path}")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (ImportError, SyntaxError, ValueError, TypeError, NameError, AttributeError) as error:
+        raise SettingsError(f"{SETTING}: {path} cannot be loaded: {error}") from error
+    return _checked(getattr(module, "ADAPTER", None), str(path))
+
+
+def _checked(thing: Any, where: str) -> Adapter:
+    if not isinstance(thing, Adapter):
+        raise SettingsError(f"{SETTING}: {where} has no ADAPTER of type Adapter")
+    return thing

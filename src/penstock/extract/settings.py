@@ -1,0 +1,17 @@
+"""The settings of extraction."""
+
+from pathlib import Path
+
+from pydantic import Field
+
+from penstock.kernel.settings import Section, Words
+
+
+class ExtractSettings(Section):
+    """Which adapters are loaded besides Penstock's own, and where golden cases are kept."""
+
+    adapters: Words = Field(
+        (),
+        description="names of entry points in the group penstock.adapters, or paths of .py files",
+    )
+    golden: Path = Field(Path("golden"), description="the folder of the golden cases")
