@@ -1,6 +1,7 @@
 # Every target works as the very first command on a fresh machine: it sets up what it needs.
 PYTHON ?=
 PYTEST_ARGS ?=
+PAGES ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -11,7 +12,7 @@ CODE := src tests benchmarks tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "Variables: PYTHON (the interpreter to set up with), PYTEST_ARGS (e.g. '-k robots -x')."
+	@echo "Variables: PYTHON (the interpreter to set up with), PYTEST_ARGS (e.g. '-k robots -x'), PAGES (a folder of labelled pages for bench)."
 
 setup: $(READY) ## create .venv with everything for development
 	@:
@@ -28,6 +29,7 @@ test: check ## check the code, start the real servers, run every test
 
 bench: setup ## measure against peers, side by side
 	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.extraction $(PAGES)
 
 check: setup ## lint, formatting, types and directions of imports, without running tests
 	@echo "Checking lint, formatting, types and the directions of imports"

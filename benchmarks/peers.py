@@ -30,6 +30,7 @@ def versions() -> dict[str, str]:
         "penstock": version("penstock"),
         "scrapy": pins["scrapy"],
         "crawlee": pins["crawlee[parsel]"],
+        "extruct": pins["extruct"],
         "aiohttp": pins["aiohttp"],
         "uvloop": pins["uvloop"],
     }

@@ -23,7 +23,7 @@ from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import Pace, PolicyBook, Rate
 from penstock.kernel.ports import Breaker, Pacing, RobotsCache
 from penstock.kernel.proxies import ProxyPool
-from penstock.kernel.reading import Reader
+from penstock.kernel.reader import Reader
 from penstock.kernel.retry import Retry
 from penstock.kernel.robots import MemoryRobotsCache, Robots
 from penstock.kernel.settings import open_policies
@@ -83,6 +83,7 @@ async def build(
             proxies=proxies,
             identities=Identities(settings.identity, chance),
             retry=Retry(settings.retry, chance),
+            reader=open_reader(settings),
             fetchers={http.name: http},
             clock=clock,
             metrics=metrics,

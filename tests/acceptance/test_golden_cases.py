@@ -6,7 +6,7 @@ import pytest
 
 from penstock.app import open_reader
 from penstock.extract.golden import Case, find_cases, split_name, try_case
-from penstock.kernel.reading import Reader
+from penstock.kernel.reader import Reader
 from penstock.settings import load_settings
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"

@@ -28,7 +28,7 @@ from penstock.extract.golden import (
 from penstock.extract.page.document import Document
 from penstock.extract.registry import KINDS, SETTING, Registry, open_registry
 from penstock.extract.scaffold import Draft
-from penstock.kernel.reading import Reader
+from penstock.kernel.reader import Reader
 from penstock.settings import Settings, load_settings
 
 app = typer.Typer(

@@ -7,7 +7,7 @@ import typer
 
 from penstock.app import open_reader
 from penstock.cli.output import ExitCode, complain, safe, stdout
-from penstock.cli.pages import Source, describe_fault, fetch_all, load, sources
+from penstock.cli.pages import Source, describe_failure, describe_fault, fetch_all, load, sources
 from penstock.cli.readings import is_trusted, print_reading
 from penstock.core.clock import SystemClock
 from penstock.core.errors import PenstockError, SettingsError
@@ -23,7 +23,7 @@ from penstock.extract.golden import (
     split_name,
 )
 from penstock.extract.registry import KINDS, open_registry
-from penstock.kernel.model import Failure, Page
+from penstock.kernel.model import Page, Request
 from penstock.kernel.reading import Reading
 from penstock.settings import Settings, load_settings
 
@@ -50,17 +50,20 @@ def capture(
         raise SettingsError(f"{folder} exists; choose another name, or replace it with --force")
     [source] = sources([page], [url] if url else [], "")
     got = _get(source, settings)
-    if isinstance(got, Failure):
-        complain(f"{source.place}: {got.reason}: {got.detail or got}")
-        raise typer.Exit(ExitCode.TROUBLE)
     case = save_case(
         settings.extract.golden, name, got, _wanted(name, settings), SystemClock().now()
     )
     _tell(case, _expect(case, settings))
 
 
-def _get(source: Source, settings: Settings) -> Page | Failure:
-    return fetch_all(settings, [source.place])[source.place] if source.is_remote else load(source)
+def _get(source: Source, settings: Settings) -> Page:
+    if not source.is_remote:
+        return load(source)
+    outcome = fetch_all(settings, [Request(source.place)])[source.place]
+    if outcome.page is None or outcome.failure:
+        complain(f"{source.place}: {describe_failure(outcome)}")
+        raise typer.Exit(ExitCode.TROUBLE)
+    return outcome.page
 
 
 def _wanted(name: str, settings: Settings) -> str:

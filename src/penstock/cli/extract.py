@@ -1,7 +1,6 @@
 """`penstock extract`: from a page to a record, or to the reason why not."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ import typer
 from penstock.app import open_reader
 from penstock.cli.manifest import Manifest, run_manifest
 from penstock.cli.output import ExitCode, complain, write_json
-from penstock.cli.pages import Source, describe_fault, fetch_all, load, sources
+from penstock.cli.pages import Source, describe_failure, describe_fault, fetch_all, load, sources
 from penstock.cli.readings import (
     error_json,
     is_trusted,
@@ -23,8 +22,9 @@ from penstock.core.errors import PenstockError, SettingsError
 from penstock.core.log import configure
 from penstock.core.urls import parse
 from penstock.extract.registry import open_registry
-from penstock.kernel.model import Failure, Page
-from penstock.kernel.reading import Reader, Reading
+from penstock.kernel.model import Outcome, Request
+from penstock.kernel.reader import Reader
+from penstock.kernel.reading import Reading
 from penstock.settings import Settings, load_settings
 
 
@@ -105,20 +105,29 @@ class _Job:
 
     def run(self, named: list[Source]) -> ExitCode:
         """Read and show every page, in order."""
-        fetched = fetch_all(self.settings, [source.place for source in named if source.is_remote])
+        remote = [Request(one.place, extract=one.wanted) for one in named if one.is_remote]
+        outcomes = fetch_all(self.settings, remote)
         well = True
         for source in named:
-            well &= self._show(source, fetched)
+            if source.is_remote:
+                well &= self._show_outcome(source, outcomes[source.place])
+            else:
+                well &= self._show_saved(source)
         return ExitCode.OK if well else ExitCode.TROUBLE
 
-    def _show(self, source: Source, fetched: Mapping[str, Page | Failure]) -> bool:
-        """Read one page and say what it gave; whether that can be trusted."""
+    def _show_outcome(self, source: Source, outcome: Outcome) -> bool:
+        """Say what became of a URL; whether its record can be trusted."""
+        if outcome.page is None or outcome.reading is None:
+            return self._say_error(source, describe_failure(outcome))
+        self._say(outcome.page.url, source.wanted, outcome.reading)
+        return is_trusted(outcome.reading)
+
+    def _show_saved(self, source: Source) -> bool:
+        """Read a saved page and say what it gave; whether that can be trusted."""
         try:
-            page = fetched[source.place] if source.is_remote else load(source)
+            page = load(source)
         except SettingsError as error:
             return self._say_error(source, str(error))
-        if isinstance(page, Failure):
-            return self._say_error(source, f"{page.reason}: {page.detail or page}")
         try:
             reading = self.reader.read(page, source.wanted)
         except PenstockError:

@@ -31,7 +31,7 @@ from penstock.cli.pages import STDIN, describe_fault, saved_page
 from penstock.cli.readings import error_json, reading_json
 from penstock.core.errors import PenstockError, SettingsError
 from penstock.kernel.model import Page
-from penstock.kernel.reading import Reader
+from penstock.kernel.reader import Reader
 from penstock.settings import Settings
 
 CHUNK = 8

@@ -17,7 +17,7 @@ from penstock.app import build
 from penstock.core.errors import SettingsError
 from penstock.core.urls import parse
 from penstock.extract.golden import HTML, Case, is_case
-from penstock.kernel.model import Failure, Outcome, Page, Request
+from penstock.kernel.model import Outcome, Page, Request
 from penstock.queue.worker import Crew, CrewSettings
 from penstock.settings import Settings
 
@@ -115,28 +115,32 @@ def _unpacked(content: bytes, place: str) -> bytes:
         raise SettingsError(f"{place} is not gzip, or damaged: {error}") from error
 
 
-def fetch_all(settings: Settings, urls: Sequence[str]) -> dict[str, Page | Failure]:
-    """Fetch URLs politely; what a URL leads to, or why there is no page."""
-    return uvloop.run(_fetch_all(settings, urls)) if urls else {}
+def fetch_all(settings: Settings, requests: Sequence[Request]) -> dict[str, Outcome]:
+    """Walk the whole path for some requests; what became of each, by URL."""
+    return uvloop.run(_fetch_all(settings, requests)) if requests else {}
 
 
-async def _fetch_all(settings: Settings, urls: Sequence[str]) -> dict[str, Page | Failure]:
-    found: dict[str, Page | Failure] = {}
+async def _fetch_all(settings: Settings, requests: Sequence[Request]) -> dict[str, Outcome]:
+    found: dict[str, Outcome] = {}
 
     def keep(outcome: Outcome) -> None:
-        got = outcome.failure or outcome.page
-        if got is not None:
-            found[outcome.request.url] = got
+        found[outcome.request.url] = outcome
 
-    async def requests() -> AsyncIterator[Request]:
-        for url in dict.fromkeys(urls):
-            yield Request(url)
+    async def feed() -> AsyncIterator[Request]:
+        for request in {request.url: request for request in requests}.values():
+            yield request
 
-    workers = min(len(urls), settings.fetch.workers)
+    workers = min(len(requests), settings.fetch.workers)
     limits = CrewSettings(workers, settings.fetch.max_queued, settings.fetch.patience_seconds)
     async with build(settings) as platform:
-        await Crew(platform.pipeline, platform.clock, keep, limits).work(requests())
+        await Crew(platform.pipeline, platform.clock, keep, limits).work(feed())
     return found
+
+
+def describe_failure(outcome: Outcome) -> str:
+    """Why there is no page, in the word for it and in a sentence."""
+    failure = outcome.failure
+    return f"{failure.reason}: {failure.detail or failure}" if failure else "there is no page"
 
 
 def describe_fault(error: Exception) -> str:

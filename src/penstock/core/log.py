@@ -50,7 +50,8 @@ def configure(level: str = "WARNING", stream: TextIO | None = None) -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(stream or sys.stderr),
+        # Standard error may be another by the time something is logged.
+        logger_factory=lambda *_: structlog.PrintLogger(stream or sys.stderr),
         cache_logger_on_first_use=False,
     )
 

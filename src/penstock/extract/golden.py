@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from penstock.core.errors import SettingsError
 from penstock.kernel.model import Page
-from penstock.kernel.reading import Reader, Reading
+from penstock.kernel.reader import Reader
+from penstock.kernel.reading import Reading
 
 PAGE, META, EXPECTED = "page.html", "meta.json", "expected.json"
 HTML = "text/html"

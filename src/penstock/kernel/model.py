@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from penstock.core.urls import Url
 from penstock.kernel.document import decode, robots_tags
 from penstock.kernel.policy import DomainPolicy
+from penstock.kernel.reading import Reading
 
 NO_HEADERS: Mapping[str, str] = {}
 #: What a failure says about the site behind it.
@@ -15,9 +16,10 @@ Health = Literal["well", "ill", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One URL that somebody wants, and for whom.
+    """One URL that somebody wants, what to extract from it, and for whom.
 
-    `headers` are the caller's own: they are sent to the URL's origin and nowhere else.
+    `headers` are the caller's own: they are sent to the URL's origin and nowhere else. `extract`
+    names an adapter or a target type, is empty for the adapter of the URL, or None for no record.
     """
 
     url: str
@@ -26,6 +28,7 @@ class Request:
     etag: str = ""
     last_modified: str = ""
     workload: str = ""
+    extract: str | None = None
 
     @property
     def conditions(self) -> Mapping[str, str]:
@@ -63,7 +66,7 @@ class SiteWide(Failure):
 
 @dataclass(frozen=True, slots=True)
 class UrlSpecific(Failure):
-    """This URL has no page: 404, 410, 403, other 4xx."""
+    """This URL has no page or no record: 404, 410, 403, other 4xx, nothing to extract."""
 
     kind: ClassVar[str] = "url_specific"
     site_is: ClassVar[Health] = "well"
@@ -315,10 +318,11 @@ class Outcome:
     hops: tuple[str, ...] = ()
     proxy: str | None = None
     seconds: float = 0.0
+    reading: Reading | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether there is a page that can be used."""
+        """Whether there is a page that can be used, and a record if one was wanted."""
         return self.page is not None and self.failure is None
 
     def as_json(self) -> dict[str, Any]:
@@ -334,6 +338,7 @@ class Outcome:
             "proxy": self.proxy,
             "page": self.page and _page_json(self.page),
             "failure": self.failure and _failure_json(self.failure),
+            **({"record": self.reading.as_json()} if self.reading else {}),
             "gates": [
                 {"gate": said.gate, "answer": said.answer, "at": round(said.at, 4)}
                 for said in self.trace

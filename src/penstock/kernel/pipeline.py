@@ -1,11 +1,11 @@
-"""The path of a URL, from a request to a page, in the order in which it is walked.
+"""The path of a URL, from a request to a judged record, in the order in which it is walked.
 
     1 request   2 admission   3 robots   4 hours   5 breaker   6 pacing
-    7 proxy and identity   8 fetch   9 blocks
+    7 proxy and identity   8 fetch   9 blocks   10 extract   11 judge
 
 `admit` is step 2. `advance` walks on from wherever a visit stands and returns when it is
 over (`Outcome`) or has to wait (`Wait`): waiting is the caller's business and costs nothing
-here. Steps 10 to 13 build on the outcome.
+here. Steps 12 and 13 build on the outcome.
 """
 
 import asyncio
@@ -44,6 +44,8 @@ from penstock.kernel.model import (
 from penstock.kernel.policy import PolicyBook
 from penstock.kernel.ports import Breaker, Fetcher, Hop, Pacing, RobotsAnswer
 from penstock.kernel.proxies import ProxyPool
+from penstock.kernel.reader import Reader
+from penstock.kernel.reading import Reading
 from penstock.kernel.retry import Retry
 from penstock.kernel.robots import Robots, Rules, read
 from penstock.kernel.settings import HttpSettings, PacingSettings, RobotsSettings
@@ -74,6 +76,7 @@ class Pipeline:
         proxies: ProxyPool,
         identities: Identities,
         retry: Retry,
+        reader: Reader,
         fetchers: Mapping[str, Fetcher],
         clock: Clock,
         metrics: Metrics,
@@ -89,6 +92,7 @@ class Pipeline:
         self._proxies = proxies
         self._identities = identities
         self._retry = retry
+        self._reader = reader
         self._fetchers = fetchers
         self._clock = clock
         self._metrics = metrics
@@ -497,7 +501,8 @@ class Pipeline:
         self._say(visit, "fetch", str(reply.status) if reply else "nothing")
         if failure is None:
             self._say(visit, "blocks", "none")
-            return await self._finish(visit, None, reply)
+            await self.let_go(visit)
+            return self._read(visit, reply)
         self._say(visit, "blocks" if isinstance(failure, Blocked) else "result", failure.reason)
         return await self._try_again(visit, failure, reply)
 
@@ -517,6 +522,25 @@ class Pipeline:
         self._look_up_policy(visit)
         until = self._clock.monotonic() + delay
         return Wait(until, "retry", str(failure), line=isinstance(failure, RateLimited))
+
+    # 10, 11 ── extract and judge
+
+    def _read(self, visit: Visit, page: Page | None) -> Outcome:
+        """End the visit with its page and, if one was wanted, the record of it."""
+        wanted = visit.request.extract
+        if wanted is None or page is None or page.status == statuses.NOT_MODIFIED:
+            return self._close(visit, None, page)
+        if not page.is_html:
+            detail = f"there is nothing to extract from {page.content_type}"
+            return self._close(visit, UrlSpecific("content_type", detail, page.status), page)
+        reading = self._reader.read(page, wanted)
+        extraction, verdict = reading.extraction, reading.judgment.verdict
+        self._say(visit, "extract", extraction.reason or "ok")
+        if verdict:
+            self._say(visit, "judge", verdict.name)
+            return self._close(visit, None, page, reading)
+        failure = UrlSpecific(str(extraction.reason), extraction.detail, page.status)
+        return self._close(visit, failure, page, reading)
 
     # ── ends and pauses
 
@@ -554,7 +578,13 @@ class Pipeline:
             ticket, visit.ticket = visit.ticket, None
             await self._pacing.release(ticket)
 
-    def _close(self, visit: Visit, failure: Failure | None, page: Page | None = None) -> Outcome:
+    def _close(
+        self,
+        visit: Visit,
+        failure: Failure | None,
+        page: Page | None = None,
+        reading: Reading | None = None,
+    ) -> Outcome:
         return self._announce(
             Outcome(
                 request=visit.request,
@@ -566,6 +596,7 @@ class Pipeline:
                 hops=visit.hops,
                 proxy=visit.last_proxy,
                 seconds=self._clock.monotonic() - visit.began,
+                reading=reading,
             )
         )
 
@@ -578,7 +609,7 @@ class Pipeline:
                 request_id=outcome.request.id,
                 target_domain=outcome.domain,
                 duration_ms=round(outcome.seconds * 1000),
-                fields_extracted=0,
+                fields_extracted=outcome.reading.field_count if outcome.reading else 0,
             )
             return outcome
         self._metrics.failed(failure.kind, failure.reason)

@@ -1,11 +1,10 @@
-"""Steps 10 and 11 of the path: a page is extracted, and what was found is judged."""
+"""What was made of a page in steps 10 and 11 of the path: its record and the verdict on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from penstock.core.money import to_decimal
-from penstock.kernel.model import Page
 from penstock.kernel.records import Availability, Extraction, Product, Record, Verdict
 
 #: How a product's availability is spelled in output.
@@ -17,14 +16,6 @@ AVAILABILITY = {
 }
 #: Fields of an extraction that have another name in output.
 OUTPUT_NAMES = {"price_minor": "price", "list_price_minor": "list_price"}
-
-
-class Extractor(Protocol):
-    """Finds the adapter for a page and lets it read."""
-
-    def extract(self, page: Page, wanted: str) -> Extraction:
-        """What the page says; `wanted` is an adapter's id, a target type, or empty to choose."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +30,6 @@ class Judgment:
     verdict: Verdict | None
 
 
-class Judge(Protocol):
-    """Normalises what was extracted and says whether it can be trusted."""
-
-    def judge(self, extraction: Extraction) -> Judgment:
-        """The record and the verdict on it."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What was made of one page."""
@@ -58,6 +41,11 @@ class Reading:
     def record(self) -> Record:
         """The record, trusted or not."""
         return self.judgment.record
+
+    @property
+    def field_count(self) -> int:
+        """How many fields the record has."""
+        return len(self.record.model_dump(exclude_defaults=True))
 
     def as_json(self) -> dict[str, Any]:
         """The record as plain data with what became of it; fields that are missing are null."""
@@ -74,19 +62,6 @@ class Reading:
             "invalid": dict(self.judgment.invalid),
             **record_json(self.record),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Extracts, then judges."""
-
-    extractor: Extractor
-    judge: Judge
-
-    def read(self, page: Page, wanted: str = "") -> Reading:
-        """The record of a page, with evidence and verdict."""
-        extraction = self.extractor.extract(page, wanted)
-        return Reading(extraction, self.judge.judge(extraction))
 
 
 def record_json(record: Record) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from penstock.extract.adapter import Adapter, Findings
 from penstock.extract.page.document import Document
 from penstock.extract.registry import Registry
 from penstock.kernel.model import Page
-from penstock.kernel.reading import Reader
+from penstock.kernel.reader import Reader
 from penstock.kernel.records import Extraction, ExtractReason
 from penstock.quality.settings import QualitySettings
 from penstock.quality.standalone import StandaloneJudge

@@ -1,0 +1,13 @@
+"""extruct: structured data in every syntax it knows, as its manual calls it."""
+
+import extruct
+
+from benchmarks.contestants.page_lap import run
+
+
+def read(html: str, url: str) -> object:
+    return extruct.extract(html, base_url=url, errors="ignore")
+
+
+if __name__ == "__main__":
+    run(read)

@@ -1,0 +1,17 @@
+"""Penstock: the whole product, judged; structured data, what is displayed and all."""
+
+from benchmarks.contestants.page_lap import run
+from penstock.app import open_reader
+from penstock.kernel.model import Page
+from penstock.settings import load_settings
+
+READER = open_reader(load_settings())
+
+
+def read(html: str, url: str) -> object:
+    page = Page(url, 200, {"Content-Type": "text/html; charset=utf-8"}, b"", 0.0, _text=html)
+    return READER.read(page, "product")
+
+
+if __name__ == "__main__":
+    run(read)

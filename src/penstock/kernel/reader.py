@@ -1,0 +1,37 @@
+"""Steps 10 and 11 of the path: a page is extracted, and what was found is judged."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from penstock.kernel.model import Page
+from penstock.kernel.reading import Judgment, Reading
+from penstock.kernel.records import Extraction
+
+
+class Extractor(Protocol):
+    """Finds the adapter for a page and lets it read."""
+
+    def extract(self, page: Page, wanted: str) -> Extraction:
+        """What the page says; `wanted` is an adapter's id, a target type, or empty to choose."""
+        ...
+
+
+class Judge(Protocol):
+    """Normalises what was extracted and says whether it can be trusted."""
+
+    def judge(self, extraction: Extraction) -> Judgment:
+        """The record and the verdict on it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Extracts, then judges."""
+
+    extractor: Extractor
+    judge: Judge
+
+    def read(self, page: Page, wanted: str = "") -> Reading:
+        """The record of a page, with evidence and verdict."""
+        extraction = self.extractor.extract(page, wanted)
+        return Reading(extraction, self.judge.judge(extraction))
