@@ -54,9 +54,7 @@ def main() -> None:
 def read_options() -> Namespace:
     parser = ArgumentParser(prog="python -m benchmarks.extraction", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, help="labelled pages")
-    parser.add_argument(
-        "--write", action="store_true", help="also write docs/figures/extraction.md"
-    )
+    parser.add_argument("--write", action="store_true", help="write docs/figures/extraction.md")
     return parser.parse_args()
 
 
@@ -95,7 +93,8 @@ def measure(pages: Sequence[SavedPage], options: Namespace, work: Path) -> Itera
 
 def score(pages: Sequence[SavedPage], manifest: Path, folder: Path, work: Path) -> str:
     """What the folder's own scorer says of what `penstock extract --manifest` reads."""
-    command = [Path(sys.executable).parent / "penstock", "extract", "--manifest", manifest]
+    command: list[str | Path] = [Path(sys.executable).with_name("penstock"), "extract"]
+    command += ["--manifest", manifest]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     records = [json.loads(line) for line in done.stdout.splitlines()]
     predictions = {
@@ -104,9 +103,10 @@ def score(pages: Sequence[SavedPage], manifest: Path, folder: Path, work: Path) 
     }
     answers = work / "predictions.json"
     answers.write_text(json.dumps(predictions))
-    scorer = [sys.executable, folder / "score.py", answers]
+    scorer: list[str | Path] = [sys.executable, folder / "score.py", answers]
     said = subprocess.run(scorer, capture_output=True, text=True, check=True).stdout.strip()
-    return f"{len(pages)} labelled pages of real shops, read by `penstock extract --manifest`:\n\n```\n{said}\n```"
+    heading = f"{len(pages)} labelled pages of real shops, read by `penstock extract --manifest`:"
+    return f"{heading}\n\n```\n{said}\n```"
 
 
 def race(pages: Sequence[SavedPage], manifest: Path) -> str:
@@ -114,7 +114,7 @@ def race(pages: Sequence[SavedPage], manifest: Path) -> str:
     times: dict[str, list[list[float]]] = {name: [] for name in CONTESTANTS}
     for _ in range(ROUNDS):
         for name, (python, module) in CONTESTANTS.items():
-            command = [python, "-m", module, manifest]
+            command: list[str | Path] = [python, "-m", module, manifest]
             done = subprocess.run(command, capture_output=True, check=True, cwd=peers.ROOT)
             times[name].append(json.loads(done.stdout))
             print(f"{name:10} {median(times[name][-1]):6.1f} ms", file=sys.stderr)

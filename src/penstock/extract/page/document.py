@@ -18,6 +18,7 @@ from penstock.kernel.model import Page
 MAX_CHARACTERS = 12_000_000
 MAX_VISIBLE = 200_000
 MAX_LINKS = 5_000
+MAX_ELEMENT = 20_000
 MAX_HEAD = 300_000
 MAX_PLACES = 400
 MAX_RUN = 120
@@ -176,5 +177,5 @@ class Document:
 
 
 def text_of(node: Node) -> str:
-    """The text of an element, on one line."""
-    return fold(node.text(separator=" "))
+    """The text of an element, on one line; of a very long one, its beginning."""
+    return fold(node.text(separator=" ")[:MAX_ELEMENT])

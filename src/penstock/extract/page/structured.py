@@ -26,13 +26,12 @@ MAX_ATTRIBUTES = 500
 
 _META = re.compile(r"<meta\b([^>]{1,4000})>", re.I)
 _ATTRIBUTE = re.compile(r"""([a-z][\w:.-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
-_SPACE = re.compile(r"\s+")
 _LINKING = {"a": "href", "link": "href", "area": "href", "img": "src", "source": "src"}
 
 
 def fold(text: str) -> str:
     """Text on one line, without space around it."""
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def types_of(item: Mapping[str, Any]) -> tuple[str, ...]:

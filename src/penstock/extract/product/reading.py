@@ -23,13 +23,14 @@ from penstock.extract.product.offers import Listing, Offer, main_listing, rating
 from penstock.extract.product.place import Place
 from penstock.extract.product.shown_price import ShownPrice, Sighting
 from penstock.extract.product.shown_stock import ShownStock
+from penstock.extract.values.codes import labelled_code
 from penstock.extract.values.gtin import read_gtin
 from penstock.extract.values.price import PriceHints, read_machine_amount
 from penstock.extract.values.stock import read_stock
 from penstock.kernel.records import Availability, Extraction, ExtractReason
 
 MAX_IMAGES = 20
-MAX_ZONE_TEXT = 12_000
+MAX_ZONE_TEXT = 60_000
 THOUSAND_DIGITS = 3
 BESIDE_TITLE = "page, beside the title"
 GTIN_KEYS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "upc", "isbn")
@@ -38,16 +39,6 @@ META_CURRENCIES = ("product:sale_price:currency", "product:price:currency", "og:
 META_STOCK = ("product:availability", "og:availability", "availability")
 COUNTRY_DOMAINS = {"uk": "GB"}
 
-_LABELLED = re.compile(
-    r"(?<!\w)(?:SKU|Item (?:no|number|code|#)|Item|Product (?:no|number|code|id)|Part (?:no|number)"
-    r"|Catalog(?:ue)? (?:no|number)|Style (?:no|number)|Art(?:ikel)?\.?[- ]?(?:Nr|No|nummer)"
-    r"|Artikelnummer|Bestell-?Nr|Art\.? ?nr|Référence|Réf|Ref|Referencia|Referência|Cód(?:igo)?"
-    r"|Codice(?: articolo| prodotto)?|Cod|Nr (?:art|kat|ref)|Kod(?: produktu)?|Kód|Tuotenumero"
-    r"|Tootekood|Varenr|Varenummer|Šifra|Артикул|Код(?: товара)?|Модель"
-    r"|商品編號|商品編碼|商品番号|貨號|货号|型號)"
-    r"(?: eBay)?[\s.:#№-]{0,4}((?=[\w./-]{0,20}\d)[A-Za-z0-9][\w./-]{2,30})",
-    re.IGNORECASE,
-)
 OTHER_THINGS = re.compile(r"Event$|Article$|BlogPosting$|^JobPosting$|^Recipe$|^Course$|^Movie$")
 _ID_NAME = re.compile(r"sku|pid|product|item|^id$", re.IGNORECASE)
 _IS_ID = re.compile(r"""[iI][dD]\\?["']?\s*[:=]\s*\\?["']?$""")
@@ -390,9 +381,10 @@ def _find_labelled_sku(page: ProductPage) -> None:
     """The code that the page itself calls the product's number."""
     title = page.place.title
     for zone in (*([title] if title else ()), *page.place.zones):
-        shown = " ".join(zone.text(separator=" ").split()) if zone else ""
-        if match := _LABELLED.search(shown[:MAX_ZONE_TEXT]):
-            page.found.add("sku", match[1].strip("./-"), "page, labelled", match[0])
+        shown = " ".join(zone.text(separator=" ")[:MAX_ZONE_TEXT].split())
+        if found := labelled_code(shown):
+            code, words = found
+            page.found.add("sku", code, "page, labelled", words)
             return
 
 

@@ -106,7 +106,7 @@ class ShownPrice:
         return frozenset()
 
     def _mentions(self, zone: Node) -> Iterator[Mention]:
-        text = " ".join((zone.text() or "").split())
+        text = " ".join((zone.text() or "")[: 2 * MAX_SCANNED].split())
         for start in range(0, min(len(text), MAX_SCANNED), STEP):
             yield from mentions_in(text[start : start + 2 * STEP], self._signs)
 
@@ -131,7 +131,7 @@ class ShownPrice:
         digits = _NO_DIGIT.sub("", leaf.text() or "")
         node = leaf.parent
         for _ in range(MAX_CLIMB):
-            text = " ".join((node.text() or "").split()) if node else ""
+            text = " ".join((node.text() or "")[:MAX_LINE].split()) if node else ""
             if node is None or len(text) > MAX_PRICE_TEXT:
                 return None
             marked = [mention for mention in mentions_in(text, self._signs) if mention.symbol]

@@ -7,17 +7,29 @@ otherwise the text is `Unclear`.
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import pairwise
+from typing import NamedTuple
 
-from penstock.core.money import currencies, exponent, to_minor
-from penstock.extract.values.price_words import objection_to
+from penstock.core.money import exponent, in_use, to_minor
+from penstock.extract.values.price_words import label_between, objection_to, says_only_price
 
 MAX_TEXT = 300
 MAX_DIGITS = 15
+MAX_DECIMALS = 6
+CODE_LENGTH = 3
 THREE_DIGITS = 3
 RANGE = "it is a range, not a price"
+DEDUCTION = "it is a deduction, not a price"
+OLDER = "it is an older or recommended price, not the price"
+UNSURE = "a word between two amounts may belong to either"
+SPLIT = "the number beside it may be a part of it"
+PARTIAL = "only a part of a number can be read"
+ROUNDED = "it is rounded to thousands or more"
+CONTRADICTORY = "the signs beside it stand for different currencies"
+TWO_WAYS = "it can be read in two ways"
 
 #: Signs and words for money, and what they may stand for.
 SYMBOLS: dict[str, tuple[str, ...]] = {
@@ -38,6 +50,14 @@ SYMBOLS: dict[str, tuple[str, ...]] = {
     "s$": ("SGD",),
     "sg$": ("SGD",),
     "mx$": ("MXN",),
+    "rd$": ("DOP",),
+    "j$": ("JMD",),
+    "tt$": ("TTD",),
+    "bz$": ("BZD",),
+    "ec$": ("XCD",),
+    "bds$": ("BBD",),
+    "col$": ("COP",),
+    "$u": ("UYU",),
     "r$": ("BRL",),
     "€": ("EUR",),
     "eur": ("EUR",),
@@ -51,6 +71,7 @@ SYMBOLS: dict[str, tuple[str, ...]] = {
     "₹": ("INR",),
     "rs": ("INR", "PKR", "LKR", "NPR", "MUR"),
     "₨": ("INR", "PKR", "LKR", "NPR", "MUR"),
+    "৳": ("BDT",),
     "₩": ("KRW",),
     "원": ("KRW",),
     "₽": ("RUB",),
@@ -75,9 +96,14 @@ SYMBOLS: dict[str, tuple[str, ...]] = {
     "₺": ("TRY",),
     "tl": ("TRY",),
     "₪": ("ILS",),
+    "nis": ("ILS",),
+    'ש"ח': ("ILS",),
     "฿": ("THB",),
     "บาท": ("THB",),
     "₫": ("VND",),
+    "₮": ("MNT",),
+    "₭": ("LAK",),
+    "៛": ("KHR",),
     "đ": ("VND",),
     "₱": ("PHP",),
     "rp": ("IDR",),
@@ -100,51 +126,70 @@ SYMBOLS: dict[str, tuple[str, ...]] = {
     "dhs": ("AED", "MAD"),
     "د.إ": ("AED",),
     "ر.س": ("SAR",),
-    "﷼": ("SAR", "IRR"),
+    "ریال": ("SAR", "IRR", "QAR", "OMR", "YER"),
+    "ريال": ("SAR", "IRR", "QAR", "OMR", "YER"),
     "r": ("ZAR",),
 }
 #: Codes that are words as well: taken only where the page uses that currency.
 WORDLIKE = frozenset(
-    [
-        "ALL",
-        "TOP",
-        "TRY",
-        "CUP",
-        "PEN",
-        "MOP",
-        "GEL",
-        "MAD",
-        "BAM",
-        "LAK",
-        "ANG",
-        "COP",
-        "SOS",
-        "SAR",
-    ]
+    (
+        *("ALL", "AMD", "ANG", "AWG", "BAM", "BOB", "BSD", "BTN", "COP", "CRC", "CUP", "GEL"),
+        *("KGS", "LAK", "MAD", "MDL", "MOP", "NAD", "PEN", "SAR", "SOS", "TOP", "TRY"),
+    )
 )
 #: Signs that are letters or units as well: taken only in front of a number, or only behind one.
 ONLY_BEFORE = frozenset(["r", "rs", "rp", "rm", "s/", "s/.", "bs", "ksh"])
 ONLY_BEHIND = frozenset([":-", "р", "km", "kn", "din", "ft", "đ"])
-#: Letters that mean money only where the page says so: `5 km`, `6 ft`.
-UNITLIKE = frozenset(["km", "ft", "r", "р", "bs", "rm"])
+#: Letters that mean money only where the page says so: `5 km`, `6 ft`, `Fr. 12.05.`
+UNITLIKE = frozenset(["km", "ft", "fr", "r", "р", "bs", "rm", "tl"])
 
 _GAP = " \u00a0\u202f\u2009\u2007"
 _APOSTROPHE = "'\u2019\u02bc\u066c"
+_DECIMAL = "\u066b"
+_RAISED = "\u2044"
+
+_ODD = re.compile(
+    "(?P<unseen>[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff])"
+    "|(?P<raised>[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u2089\u2150-\u215f\u2460-\u24ff])"
+    "|(?P<quote>[\u00b4\u2032])|(?P<digit>(?![0-9])\\d)"
+)
+#: The French way: `19€99`.
+_CENTS = re.compile(r"(?<=\d)([€£])(\d\d)(?![\d.,])")
 _NUMBER = re.compile(
-    rf"(?<![\d])\d+(?:[.,]\d+|[{_APOSTROPHE}]\d{{3}}(?!\d)|[{_GAP}]\d{{3}}(?!\d))*"
+    rf"(?<!\d)(?:(?<![\w.,/])\.(?=\d\d(?!\d)))?"
+    rf"(?:[1-9]\d{{0,2}}(?:[{_GAP}{_APOSTROPHE}]\d{{3}}(?!\d))+|\d+)(?:[.,{_DECIMAL}]\d+)*"
     r"(?P<dash>[.,] ?[-\u2013\u2014]{1,2}(?!\d))?"
 )
 _SYMBOL = (
-    r"(?:[A-Za-z]{1,2}\$|\$(?:US|CA)?|[€£¥￥₹₨₩₽₴₸₺₪฿₫₱₦₵₡₲₾₼֏﷼円元원]|S/\.?|:-|บาท|د\.إ|ر\.س"
+    r"(?:(?<![^\W\d_])(?:[A-Za-z]{1,3}|(?:US|CA|C|AU|NZ|HK|NT|SG|MX) )\$"
+    r"|\$(?:(?:US|CA|U)(?![^\W\d_]))?|[€£¥￥₹₨₩₽₴₸₺₪฿₫₱₦₵₡₲₾₼֏৳₮₭៛円元원]"
+    r"|S/\.?|:-(?![()DPp])|บาท|د\.إ|ر\.س|ש[\"״]ח"
     r"|(?<![^\W\d_])[^\W\d_]{1,6}(?![^\W\d_])\.?)"
 )
-_BEFORE = re.compile(rf"({_SYMBOL})[{_GAP}]?:?[{_GAP}]?$")
-_BEHIND = re.compile(rf"[{_GAP}]{{0,2}}({_SYMBOL})")
-_MINUS = re.compile(rf"(?:^|[\s(])[-\u2212\u2013][{_GAP}]?$")
-_BETWEEN = re.compile(rf"[{_GAP}]?(?:[-\u2013\u2014~\u301c]|to|bis|à|a|do|から)[{_GAP}]?")
-_MACHINE = re.compile(r"\d+(?:\.\d+)?")
-_THOUSANDS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
-_INDIAN = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}")
+_BEFORE = re.compile(rf"({_SYMBOL})\s?:?\s?$")
+_BEHIND = re.compile(rf"\s{{0,2}}({_SYMBOL})")
+_CODE_BEFORE = re.compile(r"(?<![^\W\d_])([A-Z]{3})\s?$")
+_CODE_BEHIND = re.compile(r"\s{0,2}([A-Z]{3})(?![^\W_])(?!\s?\d)")
+_PERCENT_BEFORE = re.compile(r"[%\u066a]\s?$")
+_PERCENT_BEHIND = re.compile(r"\s*[%\u066a]")
+_MINUS = re.compile(rf"(?:^|[\s($€£¥₹]|[A-Z]{{3}})[-\u2212\u2013][{_GAP}]?$")
+_DANGLING = re.compile(r"(?:^|[^\w/])[.,]$")
+_NAME_BEFORE = re.compile(r"(?:\d[^\W\d_]{1,3}|(?<![^\W\d_])[^\W\d_])$")
+_SCALE = re.compile(
+    r"(?:k|m|mn|bn)(?![^\W_])"
+    r"|\s?(?:thousand|tausend|tsd|million|millionen|millions|mio|mrd|mln|billion|mil|mille|тыс|млн"
+    r"|lakh|lac|crore)(?![^\W\d_])|\s?[万萬億亿천만]",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(
+    rf"[{_GAP}]?(?:[-\u2010-\u2015\u2212~\u301c\u2026]|\.\.\.|to|up to|until|bis|bis zu|à|a|al|do"
+    rf"|до|tot|til|till|hasta|até|jusqu['\u2019]à|から)[{_GAP}]?"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_HAS_DECIMALS = re.compile(rf"[.,{_DECIMAL}]\d{{1,2}}$")
+_MACHINE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
+_INDIAN = re.compile(r"[1-9]\d?(?:,\d{2})+,\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,82 +244,220 @@ class Mention:
     objection: str = ""
 
 
+class _Spot(NamedTuple):
+    """Where a number stands: from `start` to `end`, and with its signs from `first` to `last`."""
+
+    number: str
+    symbol: str
+    first: int
+    start: int
+    end: int
+    last: int
+
+
 def read_price(text: str, hints: PriceHints = NO_HINTS) -> Price | Unclear:
     """The one price that a short text names."""
     if len(text) > MAX_TEXT:
         return Unclear("this is a longer text than a price")
-    mentions = list(mentions_in(text, hints))
+    text = _plain(text)
+    mentions = list(_mentions(text, hints))
     if not mentions:
         return Unclear("there is no number in it")
-    marked = [mention for mention in mentions if mention.symbol] or mentions
-    numbers = tuple(mention.number for mention in marked)
-    if any(mention.objection == RANGE for mention in marked):
-        return Unclear(RANGE, numbers)
-    plain = [mention for mention in marked if not mention.objection]
+    marked = [mention for mention in mentions if mention.symbol]
+    if marked:
+        return _choose(marked, hints)
+    return _read_bare(text, mentions, hints)
+
+
+def _read_bare(text: str, mentions: Sequence[Mention], hints: PriceHints) -> Price | Unclear:
+    """The price in a text without a sign for money: a number, and no more than the word price."""
+    first = mentions[0]
+    if len(mentions) == 1 and not first.objection:
+        if not says_only_price(text[: first.start], text[first.end :]):
+            return Unclear("it names no currency, and more than a number", (first.number,))
+    return _choose(mentions, hints)
+
+
+def _choose(mentions: Sequence[Mention], hints: PriceHints) -> Price | Unclear:
+    numbers = tuple(mention.number for mention in mentions)
+    for doubt in (RANGE, UNSURE, SPLIT):
+        if any(mention.objection == doubt for mention in mentions):
+            return Unclear(doubt, numbers)
+    plain = [mention for mention in mentions if not mention.objection]
     if not plain:
-        return Unclear(marked[0].objection, numbers)
+        return Unclear(mentions[0].objection, numbers)
     read = {_read(mention, hints) for mention in plain}
     if len(read) > 1:
         return Unclear("it names several amounts", numbers)
-    return read.pop()
+    price = read.pop()
+    older = [_read(mention, hints) for mention in mentions if mention.objection == OLDER]
+    if isinstance(price, Price) and any(_is_lower(one, price) for one in older):
+        return Unclear("what it calls the older price is the lower one", numbers)
+    return price
+
+
+def _is_lower(older: Price | Unclear, price: Price) -> bool:
+    return isinstance(older, Price) and older.value < price.value
 
 
 def mentions_in(text: str, hints: PriceHints = NO_HINTS) -> Iterator[Mention]:
     """The numbers of a text that could be amounts of money, in order."""
-    text = text[:MAX_TEXT] if text.isascii() else unicodedata.normalize("NFKC", text[:MAX_TEXT])
-    last = -1
+    return _mentions(_plain(text[:MAX_TEXT]), hints)
+
+
+def _plain(text: str) -> str:
+    """The text with plain digits and without signs that cannot be seen.
+
+    A raised digit or a fraction becomes a mark: `$19⁹⁹` is not `$1999`.
+    """
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKC", _ODD.sub(_plain_character, text))
+    return _CENTS.sub(rf"{_DECIMAL}\2\1", text)
+
+
+def _plain_character(match: re.Match[str]) -> str:
+    match match.lastgroup:
+        case "digit":
+            return str(unicodedata.decimal(match[0]))
+        case "raised":
+            return _RAISED
+        case "quote":
+            return "'"
+    return ""
+
+
+def _mentions(text: str, hints: PriceHints) -> Iterator[Mention]:
+    spots = list(_spots(text, hints))
+    objections = [_own_objection(text, spot) for spot in spots]
+    labels = _labels(text, spots)
+    for place, (one, other) in enumerate(pairwise(spots)):
+        between = text[one.last : other.first]
+        if _BETWEEN.fullmatch(between):
+            objections[place] = objections[place + 1] = RANGE
+        elif not between.strip() and _may_be_split(one, other):
+            objections[place] = objections[place + 1] = SPLIT
+        elif one.symbol and other.symbol and (meaning := label_between(between)):
+            if labels == "behind":
+                objections[place] = _not_the_price(meaning)
+                objections[place + 1] = _own_objection(text, other, other.first)
+            elif labels != "before":
+                objections[place] = objections[place + 1] = UNSURE
+    for spot, objection in zip(spots, objections, strict=True):
+        yield Mention(spot.number, spot.symbol, spot.start, spot.end, objection)
+
+
+def _spots(text: str, hints: PriceHints) -> Iterator[_Spot]:
+    last = 0
     for match in _NUMBER.finditer(text):
         start, end = match.span()
-        before, behind = text[:start], text[end:]
-        if behind.lstrip()[:1] == "%":
+        before = text[last:start]
+        if _PERCENT_BEHIND.match(text, end) or _PERCENT_BEFORE.search(before):
             continue
-        symbol, at = _symbol_before(before, hints), end
+        first = start
+        symbol = ""
+        if (found := _BEFORE.search(before)) and (symbol := _known(found[1], hints, ONLY_BEHIND)):
+            first = last + found.start()
+        last = end
         if symbol:
-            before = _BEFORE.sub("", before)
-        if following := _symbol_behind(text, end, hints):
-            symbol, at = symbol or following[0], following[1]
+            symbol, first, last = _with_code(text, symbol, first, end)
+        elif (found := _BEHIND.match(text, end)) and not _belongs_to_next(text, found):
+            if symbol := _known(found[1], hints, ONLY_BEFORE):
+                last = found.end()
         number = match[0].removesuffix(match["dash"] or "")
-        doubt = _objection(before[max(last, 0) :], before, text[at:], last)
-        yield Mention(number, symbol, start, end, doubt)
-        last = at
+        yield _Spot(number, symbol, first, start, end, last)
 
 
-def _objection(between: str, before: str, behind: str, last: int) -> str:
-    if last >= 0 and _BETWEEN.fullmatch(between):
-        return RANGE
-    if _MINUS.search(before):
-        return "it is a deduction, not a price"
-    meaning = objection_to(before, behind)
-    return f"it is {meaning}, not the price" if meaning else ""
+def _belongs_to_next(text: str, sign: re.Match[str]) -> bool:
+    """Whether a sign stands closer to the number behind it: `Size 42 £12`."""
+    return sign[0][0].isspace() and text[sign.end() : sign.end() + 1].isdigit()
 
 
-def _symbol_before(before: str, hints: PriceHints) -> str:
-    match = _BEFORE.search(before)
-    return _known(match[1], hints, ONLY_BEHIND) if match else ""
+def _with_code(text: str, symbol: str, first: int, end: int) -> tuple[str, int, int]:
+    """The sign in front of a number made precise by a code: `CAD $5`, `$5 USD`."""
+    possible = SYMBOLS.get(symbol, (symbol,))
+    if (match := _CODE_BEFORE.search(text, 0, first)) and match[1] in possible:
+        return match[1], match.start(), end
+    if (match := _CODE_BEHIND.match(text, end)) and match[1] in in_use():
+        if match[1] in possible:
+            return match[1], first, match.end()
+        if match[1] not in WORDLIKE:
+            return f"{symbol}/{match[1]}", first, match.end()
+    return symbol, first, end
 
 
-def _symbol_behind(text: str, end: int, hints: PriceHints) -> tuple[str, int] | None:
-    match = _BEHIND.match(text, end)
-    symbol = _known(match[1], hints, ONLY_BEFORE) if match else ""
-    return (symbol, match.end()) if match and symbol else None
+def _labels(text: str, spots: Sequence[_Spot]) -> str:
+    """Whether the words of a text stand before its amounts or behind them; empty if unknown."""
+    marked = [spot for spot in spots if spot.symbol]
+    if not marked:
+        return ""
+    leads = bool(_LETTER.search(text, 0, marked[0].first))
+    trails = bool(_LETTER.search(text, marked[-1].last))
+    if leads == trails:
+        return ""
+    return "before" if leads else "behind"
+
+
+def _may_be_split(one: _Spot, other: _Spot) -> bool:
+    """Whether two numbers side by side may be one: `19 99 €`, `$19 99`."""
+    if bool(one.symbol) == bool(other.symbol):
+        return False
+    return bool(other.symbol) or not _HAS_DECIMALS.search(one.number)
+
+
+def _own_objection(text: str, spot: _Spot, since: int = 0) -> str:
+    """What speaks against a number by what stands before it, from a place on, and behind it."""
+    before, behind = text[since : spot.first], text[spot.last :]
+    if "/" in spot.symbol and spot.symbol not in SYMBOLS:
+        return CONTRADICTORY
+    if _MINUS.search(text[since : spot.start]) or _MINUS.search(before):
+        return DEDUCTION
+    if _RAISED in (text[spot.start - 1 : spot.start], text[spot.end : spot.end + 1]):
+        return PARTIAL
+    if _DANGLING.search(before) and spot.first == spot.start:
+        return PARTIAL
+    if _SCALE.match(text, spot.end) or _SCALE.match(text, spot.last):
+        return ROUNDED
+    if meaning := objection_to(before, behind):
+        return _not_the_price(meaning)
+    if spot.first == spot.start and _NAME_BEFORE.search(before):
+        return PARTIAL
+    return ""
+
+
+def _not_the_price(meaning: str) -> str:
+    return f"it is {meaning}, not the price"
 
 
 def _known(written: str, hints: PriceHints, excluded: frozenset[str]) -> str:
     """The sign as a key of the table or an ISO code; empty if it is not one for money."""
     expected = {hints.currency, *hints.regional}
     code = written.rstrip(".")
-    if len(code) == THREE_DIGITS and code.isascii() and code.upper() in currencies():
+    if len(code) == CODE_LENGTH and code.isascii() and code.upper() in in_use():
         upper = code.upper()
         if code == upper and (upper not in WORDLIKE or upper in expected):
             return upper
         if upper in expected:
             return upper
-    key = written.casefold() if written.casefold() in SYMBOLS else code.casefold()
+    key = written.casefold().replace("״", '"')
+    if len(written) > 1 and written[-1] == "$":
+        return _known_dollar(key.replace(" ", ""), written[:-1])
+    if key not in SYMBOLS:
+        key = key.rstrip(".")
     if key not in SYMBOLS or key in excluded:
         return ""
     if key in UNITLIKE and not expected.intersection(SYMBOLS[key]):
         return ""
     return key
+
+
+def _known_dollar(key: str, prefix: str) -> str:
+    """What letters that touch a dollar say: `A$`, `MXN$`, or nothing as in `Now$`."""
+    if key in SYMBOLS:
+        return key
+    if prefix in SYMBOLS["$"]:
+        return prefix
+    return "" if prefix.isupper() and len(prefix) < CODE_LENGTH else "$"
 
 
 def _candidates(symbol: str, hints: PriceHints) -> tuple[str, ...]:
@@ -292,11 +475,13 @@ def _read(mention: Mention, hints: PriceHints) -> Price | Unclear:
     candidates = _candidates(mention.symbol, hints)
     if sum(character.isdigit() for character in mention.number) > MAX_DIGITS:
         return Unclear("the number is too long for a price")
+    if mention.number[0] == "." and mention.symbol.isalpha():
+        return Unclear("the dot may belong to the sign before it", (mention.number,))
     values = readings(mention.number, candidates, hints.decimal)
     if not values:
         return Unclear("its separators fit no way of writing numbers", (mention.number,))
     if len(values) > 1:
-        return Unclear("it can be read in two ways", tuple(map(str, values)))
+        return Unclear(TWO_WAYS, tuple(map(str, values)))
     value = values[0]
     currency = candidates[0] if len(candidates) == 1 else None
     if candidates and all(to_minor(value, code) is None for code in candidates):
@@ -309,6 +494,11 @@ def readings(
 ) -> tuple[Decimal, ...]:
     """Every value that a written number can have in one of the currencies."""
     number = re.sub(rf"[{_GAP}{_APOSTROPHE}]", "", number)
+    if number[0] == ".":
+        return (Decimal(number),)
+    if _DECIMAL in number:
+        whole, _, rest = number.partition(_DECIMAL)
+        return _with_decimal(f"{whole.replace('.', ',')}.{rest}", ".")
     signs = [sign for sign in ".," if sign in number]
     if not signs:
         return (Decimal(number),)
@@ -335,13 +525,12 @@ def _one_sign(number: str, sign: str, candidates: tuple[str, ...]) -> tuple[Deci
 
 
 def _with_decimal(number: str, sign: str) -> tuple[Decimal, ...]:
+    other = "." if sign == "," else ","
     if sign not in number:
-        other = "." if sign == "," else ","
         return _grouped(number, other)
     whole, _, rest = number.partition(sign)
-    if sign in rest or not rest.isdigit():
+    if not rest.isdigit():
         return ()
-    other = "." if sign == "," else ","
     wholes = _grouped(whole, other) if other in whole else (Decimal(whole),)
     return tuple(Decimal(f"{value}.{rest}") for value in wholes)
 
@@ -349,7 +538,7 @@ def _with_decimal(number: str, sign: str) -> tuple[Decimal, ...]:
 def _grouped(number: str, sign: str) -> tuple[Decimal, ...]:
     first, *groups = number.split(sign)
     regular = len(first) <= THREE_DIGITS and all(len(group) == THREE_DIGITS for group in groups)
-    if regular or (sign == "," and _INDIAN.fullmatch(number)):
+    if first[0] != "0" and (regular or (sign == "," and _INDIAN.fullmatch(number))):
         return (Decimal(number.replace(sign, "")),)
     return ()
 
@@ -359,20 +548,40 @@ def read_machine_amount(value: object, currency: str | None) -> tuple[Decimal, .
 
     Shops do write `1.299` there for a thousand and more, so three decimals are two readings.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return ()
-    text = str(value).strip()
+    match value:
+        case bool():
+            return ()
+        case str():
+            return _written_amount(value.strip(), currency)
+        case int() if value.bit_length() < MAX_TEXT:
+            return _bounded(Decimal(value))
+        case float():
+            return _bounded(Decimal(str(value)))
+    return ()
+
+
+def _written_amount(text: str, currency: str | None) -> tuple[Decimal, ...]:
     if len(text) > MAX_TEXT:
         return ()
-    if isinstance(value, str) and not _MACHINE.fullmatch(text):
-        price = read_price(text, PriceHints(currency))
-        return (price.value,) if isinstance(price, Price) else ()
-    try:
-        number = Decimal(text)
-    except ArithmeticError:
-        return ()
+    if not _MACHINE.fullmatch(text):
+        return _displayed_amount(text, currency)
+    number = Decimal(text)
+    if _THOUSANDS.fullmatch(text):
+        return (number.normalize(), Decimal(text.replace(".", "")))
+    return _bounded(number)
+
+
+def _displayed_amount(text: str, currency: str | None) -> tuple[Decimal, ...]:
+    """An amount in structured data that was written for people, in the offer's own currency."""
+    price = read_price(text, PriceHints(currency))
+    if isinstance(price, Unclear):
+        return tuple(map(Decimal, price.readings)) if price.why == TWO_WAYS else ()
+    return () if currency and price.currency != currency else (price.value,)
+
+
+def _bounded(number: Decimal) -> tuple[Decimal, ...]:
+    """The number, unless it is no amount; without the noise of binary fractions."""
     if not number.is_finite() or number < 0 or number.adjusted() > MAX_DIGITS:
         return ()
-    if isinstance(value, str) and _THOUSANDS.fullmatch(text) and number:
-        return (number.normalize(), Decimal(text.replace(".", "")))
-    return (number,)
+    decimals = -int(number.as_tuple().exponent)
+    return (round(number, MAX_DECIMALS).normalize() if decimals > 2 * MAX_DECIMALS else number,)
