@@ -3,7 +3,8 @@
 from typing import Any
 
 from tests.site import DEMO_HOSTS, Site
-from tests.site.demo import EXTRA, PACE, fetch
+from tests.site.demo import EXTRA, PACE, PRODUCTS, extract, fetch
+from tests.site.shops import product
 
 
 async def test_the_demo_shows_denial_rate_limit_outage_and_refusal() -> None:
@@ -22,6 +23,21 @@ async def test_the_demo_shows_denial_rate_limit_outage_and_refusal() -> None:
     outage = [outcomes[url] for url in urls if "outage.test" in url]
     assert all(reason(outcome) is None for outcome in outage)
     assert any(said["gate"] == "breaker" for outcome in outage for said in outcome["gates"])
+
+
+async def test_the_demo_reads_a_product_of_every_shop() -> None:
+    async with Site() as site:
+        known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
+        settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
+        records = {record["url"]: record async for record in extract(PRODUCTS, settings)}
+    assert list(records) == list(PRODUCTS)
+    for url, record in records.items():
+        host, number = url.removeprefix("http://").split("/product/")
+        item = product(host, int(number))
+        assert (record["name"], record["currency"]) == (item.title, item.currency)
+        assert record["availability"] == item.availability
+        assert int(record["price"].replace(".", "")) == item.price_minor
+        assert record["verdict"] == "accept"
 
 
 def reason(outcome: dict[str, Any]) -> str | None:

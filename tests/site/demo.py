@@ -1,6 +1,7 @@
-"""The demo: `penstock fetch` on the local site, with everything that can go wrong on the way.
+"""The demo: `penstock fetch` on the local site, with everything that can go wrong on the way,
+and `penstock extract` on the products of its shops.
 
-Starts the site on loopback, runs the real command on it and ends with a table.
+Starts the site on loopback, runs the real commands on it and ends with a table for each.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.site import DEMO_HOSTS, Site
+from tests.site.shops import SHOPS
 
 #: The demo's own pace: a person watches it, and the site is ours.
 PACE = {
@@ -42,6 +44,11 @@ EXTRA = (
     "http://blocked.test/shell",
     "http://2130706433/latest/meta-data",
 )
+#: A product of every shop: other currencies, other words for the stock.
+PRODUCTS = tuple(
+    f"http://{host}/product/{number}"
+    for host, number in zip(SHOPS, (1, 7, 3, 11, 5, 6, 14, 8, 9, 10), strict=True)
+)
 
 
 async def main() -> int:
@@ -63,27 +70,45 @@ async def main() -> int:
         print_table(console, outcomes)
         console.print(
             f"The site saw {len(site.hits)} requests; connections into the private network: "
-            f"[bold]{site.canary.connections}[/]."
+            f"[bold]{site.canary.connections}[/].\n"
         )
         complete = len(outcomes) == len(urls) and not site.canary.connections
-    return 0 if complete else 1
+        with console.status("reading products…"):
+            records = [record async for record in extract(PRODUCTS, settings)]
+        print_records(console, records)
+        console.print(
+            "The same for your own pages: [bold]penstock extract PAGE.html --url URL --explain[/]"
+        )
+    return 0 if complete and len(records) == len(PRODUCTS) else 1
 
 
 async def fetch(urls: Iterable[str], settings: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
     """Run `penstock fetch` as a person would, and read its lines as they come."""
-    command = Path(sys.executable).with_name("penstock")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "urls.txt"
         path.write_text("\n".join(urls))
-        process = await asyncio.create_subprocess_exec(
-            command, "fetch", "-f", path, "--json",
-            stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, **settings},
-        )  # fmt: skip
-        assert process.stdout
-        async for line in process.stdout:
-            yield json.loads(line)
-        await process.wait()
+        async for line in run(["fetch", "-f", str(path), "--json"], settings):
+            yield line
+
+
+async def extract(urls: Iterable[str], settings: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
+    """Run `penstock extract` on URLs as a person would."""
+    async for line in run(["extract", *urls, "--json"], settings):
+        yield line
+
+
+async def run(arguments: list[str], settings: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
+    """The lines of a penstock command, as they come."""
+    process = await asyncio.create_subprocess_exec(
+        Path(sys.executable).with_name("penstock"),
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, **settings},
+    )
+    assert process.stdout
+    async for line in process.stdout:
+        yield json.loads(line)
+    await process.wait()
 
 
 def print_table(console: Console, outcomes: Iterable[dict[str, Any]]) -> None:
@@ -100,6 +125,23 @@ def print_table(console: Console, outcomes: Iterable[dict[str, Any]]) -> None:
             str(outcome["attempts"]),
             f"{outcome['seconds']:.1f}",
             story(outcome) if good else failure["detail"],
+        )
+    console.print(table)
+
+
+def print_records(console: Console, records: Iterable[dict[str, Any]]) -> None:
+    title = "What the shops sell"
+    table = Table(title=title, title_justify="left", header_style="bold", box=None)
+    for heading in ("shop", "product", "price", "stock", "verdict"):
+        table.add_column(heading, no_wrap=True, justify="right" if heading == "price" else "left")
+    for record in records:
+        verdict = record["verdict"] or record["reason"]
+        table.add_row(
+            record["url"].removeprefix("http://").partition("/")[0],
+            record["name"],
+            f"{record['price']} {record['currency']}",
+            record["availability"] or "unknown",
+            f"[green]{verdict}[/]" if verdict == "accept" else f"[red]{verdict}[/]",
         )
     console.print(table)
 
