@@ -12,14 +12,9 @@ from hypothesis import strategies as st
 
 from penstock.core.urls import DEFAULT_PORTS, TRACKING_PARAMETERS, parse
 from penstock.kernel.records import Extraction, JobPosting, Kind, Location, Record
-from penstock.quality.normalise import (
-    PLAIN_URL,
-    RECORDS,
-    Unfit,
-    clean_text,
-    clean_url,
-    normalise,
-)
+from penstock.quality.links import PLAIN_URL, clean_url
+from penstock.quality.normalise import RECORDS, normalise
+from penstock.quality.text import Unfit, clean_text
 
 #: Pieces that texts with markup are made of, whole and broken.
 MARKUP = (

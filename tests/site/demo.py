@@ -132,8 +132,11 @@ def print_table(console: Console, outcomes: Iterable[dict[str, Any]]) -> None:
 def print_records(console: Console, records: Iterable[dict[str, Any]]) -> None:
     title = "What the shops sell"
     table = Table(title=title, title_justify="left", header_style="bold", box=None)
-    for heading in ("shop", "product", "price", "stock", "verdict"):
-        table.add_column(heading, no_wrap=True, justify="right" if heading == "price" else "left")
+    table.add_column("shop", no_wrap=True)
+    table.add_column("product", no_wrap=True, max_width=28)
+    table.add_column("price", no_wrap=True, justify="right")
+    table.add_column("stock", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
     for record in records:
         verdict = record["verdict"] or record["reason"]
         table.add_row(

@@ -5,27 +5,16 @@ empty one, or says what is wrong with it; what a reader cannot know, the record'
 constraints say. Whatever the raw data are, there is a record: at worst an empty one.
 """
 
-import html
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any
-from urllib.parse import unquote_plus
 
 from pydantic import ValidationError
 
-from penstock.core.errors import UrlError
 from penstock.core.money import currencies
-from penstock.core.urls import (
-    DEFAULT_PORTS,
-    MAX_URL_LENGTH,
-    TRACKING_PARAMETERS,
-    TRACKING_PREFIX,
-    Url,
-    parse,
-)
 from penstock.kernel.records import (
     MAX_MINOR_UNITS,
     CompanyWebsite,
@@ -37,15 +26,14 @@ from penstock.kernel.records import (
     Product,
     Record,
 )
+from penstock.quality.links import clean_url
 from penstock.quality.location import read_address, read_location
+from penstock.quality.text import Unfit, clean_text
 
 MAX_IMAGES = 50
 MAX_RIVALS = 20
-#: More entries of a list, or characters of a text, are not looked at.
+#: More entries of a list are not looked at.
 MAX_ENTRIES = 500
-MAX_RAW_TEXT = 200_000
-#: Nobody escapes a text so many times by accident.
-MAX_LAYERS = 8
 #: What a database holds.
 MAX_COUNT = 2**31 - 1
 MAX_INTEGER = 2**63 - 1
@@ -60,32 +48,9 @@ RECORDS: Mapping[Kind, type[Record]] = {
     record.kind: record for record in (Product, JobPosting, CompanyWebsite, LinkedInProfile)
 }
 
-#: What the URL parser would not change: most addresses, for a tenth of its price.
-PLAIN_URL = re.compile(
-    r"https://(?:[a-z][a-z0-9-]{0,39}\.){1,3}[a-z]{2,40}"
-    r"(?:/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?)+(?:\?[A-Za-z0-9._~&=,+/-]*)?"
-)
-
-#: Not what Python takes for white space: that is folded.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff"
-    "\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
-)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_ESCAPED_AMPERSAND = re.compile(r"&(?:amp;)+")
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(?:\.[^@\s.]+)+")
 _DIGITS = re.compile(r"\s*[0-9]{1,10}\s*")
-_TAG_START = re.compile(r"<(!--|[!?]|/?[A-Za-z][^\s/>]*|/)")
-_TAG_END = re.compile(r""">|=\s*(["'])""")
-_ENDS_OF_HIDDEN = {
-    name: re.compile(rf"</{name}\b[^>]*>?", re.IGNORECASE)
-    for name in ("script", "style", "template")
-}
-#: Tags that stand inside a word; any other one parts two.
-_INLINE = frozenset(
-    ["a", "abbr", "b", "code", "em", "font", "i", "mark", "small", "span", "strong", "sub", "sup"]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +59,6 @@ class Normalised:
 
     record: Record
     invalid: Mapping[str, str]
-
-
-class Unfit(ValueError):
-    """A raw value cannot be used; `kept` is the part of it that can."""
-
-    def __init__(self, reason: str, kept: Any = None) -> None:
-        super().__init__(reason)
-        self.kept = kept
 
 
 def normalise(extraction: Extraction) -> Normalised:
@@ -145,114 +102,6 @@ def _validated(model: type[Record], values: dict[str, Any], invalid: dict[str, s
             values.pop(name, None)
             invalid[name] = f"must {problem['msg'].rpartition(' should ')[2]}"
         return model.model_validate(values)
-
-
-def clean_text(text: str) -> str:
-    """A text without tags, entities and control characters, its white space folded.
-
-    Markup that was escaped is stripped too, so cleaning twice changes nothing. What a browser
-    would not show (scripts, comments, a tag that never ends) is gone. Raise `Unfit` for what
-    is escaped many times over.
-    """
-    text = _folded(text[:MAX_RAW_TEXT])
-    for _ in range(MAX_LAYERS):
-        if "<" not in text and "&" not in text:
-            return text
-        plain = _folded(html.unescape(_without_tags(text)))
-        if plain == text:
-            return text
-        text = plain
-    raise Unfit("must not be escaped many times over")
-
-
-def _folded(text: str) -> str:
-    if text.isprintable():
-        # The plain space is the only printable white space.
-        return " ".join(text.split()) if "  " in text else text.strip(" ")
-    return " ".join(_INVISIBLE.sub("", text).split())
-
-
-def _without_tags(text: str) -> str:
-    """Everything outside of tags, in one pass."""
-    kept: list[str] = []
-    at = 0
-    while tag := _TAG_START.search(text, at):
-        is_inline = tag[1].removeprefix("/").lower() in _INLINE
-        kept += text[at : tag.start()], "" if is_inline else " "
-        at = _end_of_tag(text, tag)
-    kept.append(text[at:])
-    return "".join(kept)
-
-
-def _end_of_tag(text: str, tag: re.Match[str]) -> int:
-    """Where the text goes on after a tag and what it hides."""
-    if tag[1] == "!--":
-        # `<!-->` is a whole comment.
-        end = text.find("-->", tag.start() + 2)
-        return end + 3 if end >= 0 else len(text)
-    at = _end_of_attributes(text, tag.end())
-    if hidden := _ENDS_OF_HIDDEN.get(tag[1].lower()):
-        end_tag = hidden.search(text, at)
-        return end_tag.end() if end_tag else len(text)
-    return at
-
-
-def _end_of_attributes(text: str, at: int) -> int:
-    """Behind the first `>` that does not stand in a quoted value."""
-    while found := _TAG_END.search(text, at):
-        at = found.end()
-        if found[0] == ">":
-            return at
-        # A quote that nothing closes is a letter like any other.
-        at = max(at, text.find(found[1], at) + 1)
-    return len(text)
-
-
-def clean_url(text: str, base: str = "") -> str | None:
-    """The address of a page as https, without tracking and fragment; None if it is none.
-
-    Unlike the canonical form of `core.urls` it can be fetched: parameters keep their order.
-    """
-    text = text.strip()
-    if not text or text.startswith("#"):
-        return None
-    if "&amp;" in text:
-        text = _ESCAPED_AMPERSAND.sub("&", text)
-    try:
-        href = text if PLAIN_URL.fullmatch(text) else _as_https(_parsed(text, base))
-    except UrlError:
-        return None
-    cleaned = _without_tracking(href)
-    return cleaned if len(cleaned) <= MAX_URL_LENGTH else None
-
-
-def _parsed(text: str, base: str) -> Url:
-    if base and not _SCHEME.match(text):
-        return parse(text, base=parse(base.strip()))
-    return parse(f"https:{text}" if text.startswith("//") else text)
-
-
-def _as_https(url: Url) -> str:
-    if url.scheme == "https":
-        return url.href
-    upgraded = f"https{url.href.removeprefix('http')}"
-    # A port that was odd for http may be the one of https.
-    return upgraded if url.port == DEFAULT_PORTS["http"] else parse(upgraded).href
-
-
-def _without_tracking(href: str) -> str:
-    page, asks, query = href.partition("?")
-    if not asks:
-        return page
-    kept = "&".join(pair for pair in query.split("&") if not _is_tracking(pair))
-    return f"{page}?{kept}" if kept else page
-
-
-def _is_tracking(pair: str) -> bool:
-    name = pair.partition("=")[0].lower()
-    if "%" in name or "+" in name:
-        name = unquote_plus(name).lower()
-    return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIX)
 
 
 def _link(raw: Any, base: str) -> str:
