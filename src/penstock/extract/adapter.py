@@ -10,7 +10,8 @@ from penstock.core.urls import Url
 from penstock.extract.page.document import Document
 from penstock.kernel.records import Evidence, Extraction, ExtractReason, Kind
 
-SEMVER = re.compile(r"\d+\.\d+\.\d+")
+SEMVER = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 
 
 class Findings:
@@ -58,8 +59,17 @@ class Adapter:
     requires_javascript: bool = False
 
     def __post_init__(self) -> None:
+        if not ID.fullmatch(self.id):
+            raise ValueError(f"adapter {self.id!r}: an id has lower case letters, digits, _ and -")
         if not SEMVER.fullmatch(self.version):
             raise ValueError(f"adapter {self.id}: version {self.version!r} is not like 1.2.3")
+        for pattern in self.urls:
+            host = pattern.partition("/")[0]
+            if not host or "*" in host or ":" in host:
+                raise ValueError(
+                    f"adapter {self.id}: pattern {pattern!r} does not begin with a domain "
+                    "like shop.example"
+                )
 
     @property
     def name(self) -> str:
@@ -90,4 +100,4 @@ def _address(url: Url) -> str:
 def _compile(pattern: str) -> re.Pattern[str]:
     host, slash, path = pattern.partition("/")
     glob = ".*".join(re.escape(part) for part in (slash + path or "/*").split("*"))
-    return re.compile(rf"(?:\.[^/]*)?\.{re.escape(host)}{glob}", re.DOTALL)
+    return re.compile(rf"(?:\.[^/]*)?\.{re.escape(host.lower())}{glob}", re.DOTALL)

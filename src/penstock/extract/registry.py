@@ -1,11 +1,13 @@
 """The registry: which adapters there are, and which of them reads a URL, and why."""
 
 import importlib.util
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, get_args
+from zlib import crc32
 
 from penstock.core.errors import SettingsError
 from penstock.core.urls import Url, parse
@@ -42,8 +44,13 @@ class Registry:
         """Add an adapter; an id or a kind can be taken only once."""
         if adapter.id in self._adapters:
             raise SettingsError(f"two adapters have the id '{adapter.id}'; rename one of them")
-        if adapter.id in KINDS and adapter.urls:
+        if adapter.id in KINDS and (adapter.urls or adapter.id != adapter.gives):
             raise SettingsError(f"'{adapter.id}' is a target type and cannot name a site's adapter")
+        if not adapter.urls and (other := self._generic(adapter.gives)):
+            raise SettingsError(
+                f"adapter '{adapter.id}' gives {adapter.gives} on any site, as '{other.id}' does; "
+                "name the URLs that it is for"
+            )
         self._adapters[adapter.id] = adapter
 
     def get(self, adapter_id: str) -> Adapter | None:
@@ -75,33 +82,38 @@ class Registry:
         if matches:
             pattern, adapter = matches[0]
             return Choice(adapter, f"the URL fits '{pattern}'", self._others(adapter, url, wanted))
-        adapter = self._generic(wanted or DEFAULT_KIND)
+        kind = wanted or DEFAULT_KIND
+        generic = self._generic(kind)
+        if generic is None:
+            raise SettingsError(f"no adapter gives '{kind}' on any site, and none fits {url.href}")
         because = f"target type '{wanted}'" if wanted else f"the default is '{DEFAULT_KIND}'"
         why = f"no site's adapter fits the URL, and {because}"
-        return Choice(adapter, why, self._others(adapter, url, wanted))
+        return Choice(generic, why, self._others(generic, url, wanted))
 
     def extract(self, page: Page, wanted: str = "") -> Extraction:
         """What the adapter chosen for a page makes of it."""
         return self.choose(parse(page.url), wanted).adapter.read(Document.of(page))
 
-    def _generic(self, kind: str) -> Adapter:
-        return next(one for one in self.list() if one.gives == kind and not one.urls)
+    def _generic(self, kind: str) -> Adapter | None:
+        found = (one for one in self._adapters.values() if one.gives == kind and not one.urls)
+        return next(found, None)
 
     def _others(self, chosen: Adapter, url: Url, wanted: str) -> tuple[tuple[str, str], ...]:
         return tuple(
-            (adapter.name, _why_not(adapter, url, wanted))
+            (adapter.name, _why_not(adapter, chosen, url, wanted))
             for adapter in self.list()
             if adapter is not chosen
         )
 
 
-def _why_not(adapter: Adapter, url: Url, wanted: str) -> str:
+def _why_not(adapter: Adapter, chosen: Adapter, url: Url, wanted: str) -> str:
     if wanted and adapter.gives != wanted:
         return f"gives {adapter.gives}"
     if not adapter.urls:
         return "serves any site, and only where no site's adapter fits or its type is named"
     if pattern := adapter.matching(url):
-        return f"'{pattern}' fits, but says less"
+        is_tie = len(pattern) == len(chosen.matching(url) or "")
+        return f"'{pattern}' fits, but {'the id comes later' if is_tie else 'says less'}"
     return f"the URL fits none of {', '.join(adapter.urls)}"
 
 
@@ -114,25 +126,35 @@ def open_registry(named: Sequence[str] = ()) -> Registry:
 
 
 def _load_entry(name: str) -> Adapter:
-    found = entry_points(group=ENTRY_POINTS, name=name)
+    found = sorted(
+        {entry.value: entry for entry in entry_points(group=ENTRY_POINTS, name=name)}.items()
+    )
     if not found:
         raise SettingsError(f"{SETTING}: no installed package has an adapter '{name}'")
+    if len(found) > 1:
+        places = " and ".join(value for value, _ in found)
+        raise SettingsError(f"{SETTING}: several packages have an adapter '{name}': {places}")
     try:
-        return _checked(next(iter(found)).load(), name)
-    except ImportError as error:
-        raise SettingsError(f"{SETTING}: adapter '{name}' cannot be imported: {error}") from error
+        thing = found[0][1].load()
+    except Exception as error:  # an adapter may be anybody's
+        raise SettingsError(f"{SETTING}: adapter '{name}' cannot be loaded: {error!r}") from error
+    return _checked(thing, name)
 
 
 def _load_file(path: Path) -> Adapter:
     """The `ADAPTER` of a Python file."""
-    spec = importlib.util.spec_from_file_location(f"penstock_adapter_{path.stem}", path)
+    name = f"penstock_adapter_{path.stem}_{crc32(str(path.resolve()).encode()):08x}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise SettingsError(f"{SETTING}: there is no file {path}")
     module = importlib.util.module_from_spec(spec)
+    # Dataclasses look for the module that they are defined in.
+    sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except (ImportError, SyntaxError, ValueError, TypeError, NameError, AttributeError) as error:
-        raise SettingsError(f"{SETTING}: {path} cannot be loaded: {error}") from error
+    except Exception as error:  # an adapter may be anybody's
+        del sys.modules[name]
+        raise SettingsError(f"{SETTING}: {path} cannot be loaded: {error!r}") from error
     return _checked(getattr(module, "ADAPTER", None), str(path))
 
 

@@ -7,6 +7,7 @@ import orjson
 
 from penstock.extract.adapter import Adapter, Findings
 from penstock.extract.page.document import Document, Node, text_of
+from penstock.extract.page.structured import fold
 from penstock.extract.product.reading import conclude
 from penstock.extract.values.price import Price, PriceHints, read_price
 from penstock.extract.values.stock import is_buy_label, read_stock
@@ -35,6 +36,9 @@ TITLES = "#productTitle, #title, h1 [data-feature-name=title], #dmusicProductTit
 PRICES = (
     "#corePrice_feature_div .a-price:not(.a-text-price) .a-offscreen",
     "#corePriceDisplay_desktop_feature_div .priceToPay .a-offscreen",
+    # Where the text for screen readers is blank, the price stands in parts.
+    "#corePrice_feature_div .a-price:not(.a-text-price) [aria-hidden=true]",
+    "#corePriceDisplay_desktop_feature_div .priceToPay [aria-hidden=true]",
     "#priceblock_dealprice",
     "#priceblock_saleprice",
     "#priceblock_ourprice",
@@ -46,6 +50,8 @@ PRICES = (
     "#buyNewSection .offer-price",
     "[id^=dmusic] .a-button-text .a-text-bold",
 )
+#: The lowest and the highest price of what can be chosen from.
+RANGE = "[id^=corePrice] .a-price-range .a-offscreen"
 LIST_PRICES = ".priceBlockStrikePriceString, .basisPrice .a-offscreen, .a-text-price .a-offscreen"
 STOCK = "#availability, #availabilityInsideBuyBox_feature_div, #outOfStock"
 BUY = "#add-to-cart-button, #buy-now-button, [id^=dmusic] .a-button-text, [id*=one-click] input"
@@ -85,11 +91,15 @@ def _find_codes(found: Findings, document: Document) -> None:
 
 def _find_price(found: Findings, document: Document) -> None:
     hints = PriceHints(CURRENCIES.get(document.location.domain))
+    if ends := [text for node in document.css(RANGE) if (text := text_of(node))]:
+        found.add("rival_prices", tuple(dict.fromkeys(ends)), RANGE)
+        return
     for selector in PRICES:
         for node in document.css(selector):
-            price = read_price(text_of(node), hints)
+            shown = fold(node.text())
+            price = read_price(shown, hints)
             if isinstance(price, Price) and price.minor:
-                found.add("price_minor", price.minor, selector, text_of(node))
+                found.add("price_minor", price.minor, selector, shown)
                 found.add("currency", price.currency, selector)
                 _find_list_price(found, document, hints)
                 return

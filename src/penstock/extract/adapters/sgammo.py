@@ -16,8 +16,9 @@ TITLE = "h1.sgammo-content-single-product__title"
 STOCK = "p.stock"
 BUY = "button.single_add_to_cart_button[name=add-to-cart]"
 STATES = {"in-stock": Availability.IN_STOCK, "out-of-stock": Availability.OUT_OF_STOCK}
+PRICE = ("price_minor", "currency", "rival_prices", "list_price_minor")
 FROM_STRUCTURED_DATA = (
-    *("url", "price_minor", "currency", "rival_prices", "sku", "gtin", "brand", "category"),
+    *("url", "sku", "gtin", "brand", "category"),
     *("description", "image_urls", "rating", "review_count"),
 )
 
@@ -31,7 +32,9 @@ def extract(document: Document) -> Extraction:
     found.add("name", document.first_text(TITLE), TITLE)
     match = _POST_ID.search(document.attribute("body", "class"))
     found.add("product_id", match[1] if match else None, "body.postid")
-    for field in FROM_STRUCTURED_DATA:
+    is_offered = any(offer.amounts for offer in page.offers)
+    # Without a price in the product's own data, one on the page is that of another product.
+    for field in FROM_STRUCTURED_DATA + (PRICE if is_offered else ()):
         if field in page.found.fields:
             found.add(field, page.found.fields[field], *page.found.evidence[field])
     if not found.get("name") or not found.get("product_id"):

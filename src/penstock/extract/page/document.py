@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -20,16 +21,21 @@ MAX_VISIBLE = 200_000
 MAX_LINKS = 5_000
 MAX_ELEMENT = 20_000
 MAX_HEAD = 300_000
+MAX_TITLE = 2_000
+MAX_BASES = 20
 MAX_PLACES = 400
 MAX_RUN = 120
 UNSEEN = ["script", "style", "noscript", "template", "svg"]
 
 _JOINING = (".", ",")
 _MARKUP = re.compile(r"[<>{}=\"]")
-_TITLE = re.compile(r"<title\b[^>]{0,200}>([^<]{0,2000})", re.IGNORECASE)
+_TITLE = re.compile(r"<title\b[^>]{0,200}>", re.IGNORECASE)
+_TITLE_END = re.compile(r"</title", re.IGNORECASE)
+_HTML = re.compile(r"<html\b[^>]{0,2000}", re.IGNORECASE)
 _LANGUAGE = re.compile(
-    r"""<html\b[^>]{0,2000}?\slang\s*=\s*["']?([a-z]{2,3}(?:[-_][a-z]{2,4}){0,2})""", re.IGNORECASE
+    r"""\s(?:xml:)?lang\s*=\s*["']?\s*([a-z]{2,3}(?:[-_][a-z]{2,4}){0,2})(?![a-z])""", re.IGNORECASE
 )
+_BASE = re.compile(r"<[bB][aA][sS][eE](?=\s)")
 
 Node = LexborNode
 
@@ -65,6 +71,17 @@ class Document:
         tree.strip_tags(UNSEEN)
         return tree
 
+    @cached_property
+    def _base(self) -> Url:
+        """What relative references start from: the first base element with an address, or here."""
+        here = self.location
+        end = self.text.find("</head", 0, MAX_HEAD)
+        for match in islice(_BASE.finditer(self.text, 0, end if end >= 0 else MAX_HEAD), MAX_BASES):
+            href = structured.attributes_of(self.text, match.end()).get("href")
+            if href and not structured.in_comment(self.text, match.start()):
+                return _resolve(html.unescape(href), here) or here
+        return here
+
     def css(self, selector: str) -> list[Node]:
         """All elements that a selector matches."""
         return self.tree.css(selector)
@@ -92,28 +109,38 @@ class Document:
     def links(self) -> tuple[Link, ...]:
         """The links of the page, in order, absolute; what is not http or https is left out."""
         found = []
+        left = MAX_CHARACTERS
         for node in self.css("a[href]")[:MAX_LINKS]:
-            if url := self.absolute(node.attributes.get("href") or ""):
-                found.append(Link(url, text_of(node)))
+            if left > 0 and (url := self.absolute(node.attributes.get("href") or "")):
+                text = node.text(separator=" ")
+                # Links within links repeat what stands in the innermost.
+                left -= len(text)
+                found.append(Link(url, fold(text[:MAX_ELEMENT])))
         return tuple(found)
 
     def absolute(self, reference: str) -> str | None:
         """A reference on the page as an absolute URL, or None if it leads nowhere on the web."""
         try:
-            return parse(reference.strip(), self.location).href
+            base = self._base
         except UrlError:
             return None
+        url = _resolve(reference, base)
+        return url.href if url else None
 
     @cached_property
     def title(self) -> str:
         """What the title tag says."""
         match = _TITLE.search(self.text, 0, MAX_HEAD)
-        return fold(html.unescape(match[1])) if match else ""
+        if not match:
+            return ""
+        title, *closed = _TITLE_END.split(self.text[match.end() : match.end() + MAX_TITLE], 1)
+        return fold(html.unescape(title if closed else title.partition("<")[0]))
 
     @cached_property
     def language(self) -> str:
         """The language the page declares, in lower case, like `de-ch`; empty if it does not."""
-        match = _LANGUAGE.search(self.text, 0, MAX_HEAD)
+        tag = _HTML.search(self.text, 0, MAX_HEAD)
+        match = _LANGUAGE.search(tag[0]) if tag else None
         return match[1].lower().replace("_", "-") if match else ""
 
     @cached_property
@@ -141,7 +168,7 @@ class Document:
     def places_of(self, words: str) -> Iterator[int]:
         """Where words stand in the text that are not part of a longer word or number."""
         at, text = -1, self.text
-        for _ in range(MAX_PLACES):
+        for _ in range(MAX_PLACES if words else 0):
             at = text.find(words, at + 1)
             if at < 0:
                 return
@@ -152,7 +179,7 @@ class Document:
 
     def shows(self, words: str) -> bool:
         """Whether words can be read on the page or in its URL, not only in markup and scripts."""
-        if words in self.url:
+        if words and words in self.url:
             return True
         for at in self.places_of(words):
             opening = self.text.rfind(">", max(0, at - MAX_RUN), at)
@@ -179,3 +206,10 @@ class Document:
 def text_of(node: Node) -> str:
     """The text of an element, on one line; of a very long one, its beginning."""
     return fold(node.text(separator=" ")[:MAX_ELEMENT])
+
+
+def _resolve(reference: str, base: Url) -> Url | None:
+    try:
+        return parse(reference.strip(), base)
+    except UrlError:
+        return None

@@ -7,7 +7,8 @@ from typing import Any
 from penstock.core.money import currencies
 from penstock.extract.page.document import Document
 from penstock.extract.page.loose_json import read_literal
-from penstock.extract.product.offers import same_words, text
+from penstock.extract.product.names import same_words
+from penstock.extract.product.offers import text
 
 MAX_LOOKS = 40
 MAX_BACK = 6_000
@@ -17,10 +18,12 @@ PRICES = ("salePrice", "finalPrice", "currentPrice", "sellingPrice", "price", "p
 CURRENCIES = ("currency", "priceCurrency", "currencyCode", "currency_code")
 SKUS = ("sku", "productCode", "articleNumber", "productSKU", "item_id", "productId", "product_id")
 
+_BRACE = re.compile(r"[{}]")
 # Both begin with letters that are found fast; a capital before them does not matter.
 _PRICE_KEY = re.compile(r"""rice(?:Number)?["']?\s*:""")
 _CURRENCY_VALUE = re.compile(
-    r"""urrency(?:_?[cC]ode|I[sS][oO]|Name)?\\?["']?\s*[:=]\s*\\?["']([A-Z]{3})\\?["']"""
+    r"""urrency(?:_?[cC]ode|I[sS][oO]|Name)?\\?["']?\s*[:=]\s*(?:\{\s*["']?active["']?\s*:\s*)?"""
+    r"""\\?["']([A-Z]{3})\\?["']"""
 )
 
 
@@ -40,8 +43,8 @@ def _objects_with_price(page: str) -> Iterator[Mapping[str, Any]]:
             return
         if match.start() < end:
             continue
-        start = _opening(page, match.start())
-        found = read_literal(page[start : match.start() + MAX_BACK], 0) if start >= 0 else None
+        start, close = _opening(page, match.start()), _closing(page, match.end())
+        found = read_literal(page[start:close], 0) if start >= 0 else None
         if isinstance(found, dict):
             end = match.end()
             yield found
@@ -63,14 +66,25 @@ def _opening(page: str, at: int) -> int:
     return -1
 
 
+def _closing(page: str, at: int) -> int:
+    """Where the object ends that a key stands in, or how far it is read at most."""
+    depth = 1
+    for brace in _BRACE.finditer(page, at, at + MAX_BACK):
+        depth += 1 if brace[0] == "{" else -1
+        if not depth:
+            return brace.end()
+    return at + MAX_BACK
+
+
 def price_in(data: Mapping[str, Any]) -> tuple[str, Any]:
     """The key and the value of the price that holds now."""
     return next(((key, data[key]) for key in PRICES if data.get(key)), ("", None))
 
 
 def currency_in(data: Mapping[str, Any]) -> str:
-    """The currency the object names."""
-    return _first(data, CURRENCIES).upper()
+    """The currency the object names; empty if it names none that there is."""
+    code = _first(data, CURRENCIES).upper()
+    return code if code in currencies() else ""
 
 
 def sku_in(data: Mapping[str, Any]) -> str:

@@ -1,14 +1,16 @@
 """Products and offers in structured data, whatever syntax it was written in."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+import html
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from penstock.core.money import currencies
+from penstock.core.money import currencies, exponent
 from penstock.extract.page.document import Document
 from penstock.extract.page.structured import Item, as_list, fold, types_of, within, without_fragment
+from penstock.extract.product.glance import Glance
+from penstock.extract.product.names import akin, same_words
 from penstock.extract.values.price import read_machine_amount
 from penstock.extract.values.stock import read_stock
 from penstock.kernel.records import Availability
@@ -34,9 +36,12 @@ RELATED = frozenset(
 )
 LIST_PRICES = frozenset(["listprice", "strikethroughprice", "msrp", "srp", "suggestedretailprice"])
 MAX_OFFERS = 200
+MAX_URLS = 20
+MAX_NESTING = 8
 BEST_RATING = 5
-
-_WORD = re.compile(r"\w+")
+THREE_DECIMALS = 3
+#: The name or the URL fits; an offer alone says nothing.
+FITTING = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +74,27 @@ class Listing:
         return text(self.item.get("name"))
 
 
-def text(value: Any) -> str:
+def text(value: Any, nesting: int = MAX_NESTING) -> str:
     """A value as text: the first of a list, the name of an item."""
     if isinstance(value, list):
-        return next((found for element in value if (found := text(element))), "")
+        texts = (text(element, nesting - 1) for element in value if nesting)
+        return next((found for found in texts if found), "")
     if isinstance(value, dict):
-        return text(value.get("name") or value.get("@value") or value.get("@id"))
+        inner = value.get("name") or value.get("@value") or value.get("@id")
+        return text(inner, nesting - 1) if nesting else ""
     if isinstance(value, bool) or value is None:
         return ""
-    return fold(str(value)) if isinstance(value, str | int | float) else ""
+    if isinstance(value, str):
+        return fold(html.unescape(value))
+    return str(value) if isinstance(value, int | float) else ""
 
 
-def main_listing(document: Document) -> Listing | None:
+def main_listing(document: Document, glance: Glance) -> Listing | None:
     """The product that the page is about; None if there is none or no telling which."""
     for source, items in _sources(document):
         found = [Listing(source, item, tuple(offers_of(item))) for item in _products(items)]
-        if chosen := _the_one(found, document):
+        found = [listing for listing in found if listing.name or listing.offers]
+        if found and (chosen := _the_one(found, document, glance)):
             return chosen
     return None
 
@@ -103,37 +113,36 @@ def _products(items: Iterable[Item]) -> list[Item]:
     ]
 
 
-def _the_one(found: list[Listing], document: Document) -> Listing | None:
-    found = [listing for listing in found if listing.name or listing.offers]
-    if not found:
-        return None
-    scored = [(_fit(listing, document), -place, listing) for place, listing in enumerate(found)]
-    best = max(scored, key=lambda entry: entry[:2])
-    if len(found) == 1 or best[0] > 0:
-        return best[2]
-    return None
+def _the_one(found: list[Listing], document: Document, glance: Glance) -> Listing | None:
+    """The listing that fits the page best; one alone need only have something in common with it."""
+    title = document.meta_value("og:title") or document.title
+    fits = [_fit(listing, document, title) for listing in found]
+    best = found[fits.index(max(fits))]
+    if max(fits) >= FITTING:
+        return best
+    if len(found) > 1:
+        return next((one for one in found if _is_named(one, glance, same_words)), None)
+    return best if not best.name or _is_named(best, glance, akin) else None
 
 
-def _fit(listing: Listing, document: Document) -> int:
+def _fit(listing: Listing, document: Document, title: str) -> int:
     """How well a listing fits the page: its own URL says most, then the name."""
     here = without_fragment(document.url)
-    url = text(listing.item.get("url"))
+    urls = [text(listing.item.get("url")), *(one.url for one in listing.offers[:MAX_URLS])]
     return (
-        4 * bool(url and without_fragment(document.absolute(url) or "") == here)
-        + 2 * same_words(listing.name, document.meta_value("og:title") or document.title)
-        + 2 * bool(listing.offers)
+        4 * any(url and without_fragment(document.absolute(url) or "") == here for url in urls)
+        + 2 * same_words(listing.name, title)
+        + bool(listing.offers)
     )
 
 
-def same_words(name: str, title: str) -> bool:
-    """Whether most words of a name stand in a title."""
-    words = set(_WORD.findall(name.lower()[:300]))
-    return bool(words) and len(words & set(_WORD.findall(title.lower()[:600]))) >= len(words) * 0.6
+def _is_named(listing: Listing, glance: Glance, fits: Callable[[str, str], bool]) -> bool:
+    return not glance.titles or any(fits(listing.name, title) for title in glance.titles)
 
 
 def offers_of(item: Mapping[str, Any]) -> Iterator[Offer]:
     """The offers of a product, those of its variants and of aggregates among them."""
-    waiting = as_list(item.get("offers")) + [
+    waiting = as_list(_get(item, "offers")) + [
         offer
         for variant in as_list(item.get("hasVariant"))
         if isinstance(variant, dict)
@@ -148,8 +157,13 @@ def offers_of(item: Mapping[str, Any]) -> Iterator[Offer]:
             nested = as_list(offer.get("offers"))
             if nested:
                 waiting += nested
-            else:
+            elif not _for_many(offer):
                 yield _offer(offer)
+
+
+def _get(item: Mapping[str, Any], name: str) -> Any:
+    """A property that some write with a capital."""
+    return item.get(name) or item.get(name.capitalize())
 
 
 def _with_sku(variant: Mapping[str, Any]) -> list[Any]:
@@ -164,7 +178,7 @@ def _offer(item: Mapping[str, Any]) -> Offer:
     return Offer(
         amounts,
         currency,
-        read_stock(text(item.get("availability"))),
+        read_stock(text(_get(item, "availability"))),
         text(item.get("url")),
         text(item.get("sku")),
         list_amount,
@@ -198,7 +212,10 @@ def _amounts(
 def _values(value: Any, currency: str | None) -> tuple[Decimal, ...]:
     found: list[Decimal] = []
     for element in as_list(value):
-        found += [one for one in read_machine_amount(element, currency) if one not in found]
+        readings = read_machine_amount(element, currency)
+        if currency and exponent(currency) == THREE_DECIMALS:
+            readings = readings[:1]  # three decimals are no thousands where money has them
+        found += [one for one in readings if one not in found]
     return tuple(found)
 
 
@@ -209,7 +226,7 @@ def _specified(
     current: list[Decimal] = []
     listed: Decimal | None = None
     for entry in as_list(item.get("priceSpecification")):
-        if not _is_item(entry) or "referenceQuantity" in entry or _for_many(entry):
+        if not _is_item(entry) or _is_for_some(entry):
             continue
         values = _values(entry.get("price"), currency)
         if text(entry.get("priceType")).rpartition("/")[2].lower() in LIST_PRICES:
@@ -217,6 +234,13 @@ def _specified(
         else:
             current += [value for value in values if value not in current]
     return tuple(current), listed
+
+
+def _is_for_some(specification: Mapping[str, Any]) -> bool:
+    """Whether a price is one per measure, for members, or for many pieces."""
+    if "referenceQuantity" in specification or "validForMemberTier" in specification:
+        return True
+    return _for_many(specification)
 
 
 def _for_many(specification: Mapping[str, Any]) -> bool:

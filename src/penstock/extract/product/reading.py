@@ -1,45 +1,50 @@
 """Products and offers on any site: structured data first, then the page itself.
 
-Evidence is combined. Structured data that names one price, which stands on the page as well, is
-believed without building the document tree. Where it names several or none, what is displayed at
-the product's title decides; where that contradicts or is itself unclear, no price is given and
-the rivals are named.
+Evidence is combined. Structured data that names one price is believed without building the
+document tree if a glance at the page confirms it. Where it names several or none, or the page
+seems to show another, what is displayed at the product's title decides; where that contradicts or
+is itself unclear, no price is given and the rivals are named.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl
 
-from penstock.core.money import currencies, currencies_of, to_minor
+from penstock.core.money import to_minor
 from penstock.extract.adapter import Findings
-from penstock.extract.page.document import Document
+from penstock.extract.page.document import Document, text_of
 from penstock.extract.page.structured import as_list, types_of, within, without_fragment
 from penstock.extract.product import embedded
+from penstock.extract.product.glance import Glance, is_written
+from penstock.extract.product.hints import price_hints
 from penstock.extract.product.offers import Listing, Offer, main_listing, rating_of, text
+from penstock.extract.product.other_pages import is_no_product
 from penstock.extract.product.place import Place
 from penstock.extract.product.shown_price import ShownPrice, Sighting
 from penstock.extract.product.shown_stock import ShownStock
 from penstock.extract.values.codes import labelled_code
 from penstock.extract.values.gtin import read_gtin
-from penstock.extract.values.price import PriceHints, read_machine_amount
+from penstock.extract.values.price import Price, PriceHints, read_machine_amount
 from penstock.extract.values.stock import read_stock
 from penstock.kernel.records import Availability, Extraction, ExtractReason
 
 MAX_IMAGES = 20
 MAX_ZONE_TEXT = 60_000
-THOUSAND_DIGITS = 3
+MAX_SKUS = 5
 BESIDE_TITLE = "page, beside the title"
 GTIN_KEYS = ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "ean", "upc", "isbn")
 META_PRICES = ("product:sale_price:amount", "product:price:amount", "og:price:amount")
-META_CURRENCIES = ("product:sale_price:currency", "product:price:currency", "og:price:currency")
 META_STOCK = ("product:availability", "og:availability", "availability")
-COUNTRY_DOMAINS = {"uk": "GB"}
 
-OTHER_THINGS = re.compile(r"Event$|Article$|BlogPosting$|^JobPosting$|^Recipe$|^Course$|^Movie$")
+SKU_ELEMENTS = ".sku,[itemprop=sku],[data-product-sku]"
+WIDE_COLON = "\uff1a"
+
+_CODE = re.compile(r"[A-Za-z0-9][\w./-]{2,39}")
 _ID_NAME = re.compile(r"sku|pid|product|item|^id$", re.IGNORECASE)
 _IS_ID = re.compile(r"""[iI][dD]\\?["']?\s*[:=]\s*\\?["']?$""")
 _URL_TOKEN = re.compile(r"[A-Za-z]*\d[A-Za-z0-9]{4,}")
@@ -59,12 +64,13 @@ class ProductPage:
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self.glance = Glance(document)
         self.found = Findings()
 
     @cached_property
     def listing(self) -> Listing | None:
         """The product in the structured data."""
-        return main_listing(self.document)
+        return main_listing(self.document, self.glance)
 
     @cached_property
     def offers(self) -> tuple[Offer, ...]:
@@ -85,15 +91,12 @@ class ProductPage:
     def name(self) -> str:
         """What the product is called."""
         listed = self.listing.name if self.listing else ""
-        return listed or self.document.meta_value("og:title") or self.document.title
+        return listed or self.glance.name
 
     @cached_property
     def is_something_else(self) -> bool:
-        """Whether structured data describes an event, an article or the like, and no product."""
-        if self.listing:
-            return False
-        types = (name for item in self.document.json_ld for name in types_of(item))
-        return any(OTHER_THINGS.search(name) for name in types)
+        """Whether the page is about an event, an article, a cart or the like, and no product."""
+        return self.listing is None and is_no_product(self.document, self.glance.titles)
 
     @property
     def sums_up_others(self) -> bool:
@@ -109,18 +112,7 @@ class ProductPage:
     def hints(self) -> PriceHints:
         """What the page says about its currency."""
         stated = next((offer.currency for offer in self.offers if offer.currency), None)
-        meta = self.document.meta_value(*META_CURRENCIES).upper()
-        currency = stated or (meta if meta in currencies() else None)
-        return PriceHints(currency or embedded.page_currency(self.document), None, self._regional())
-
-    def _regional(self) -> tuple[str, ...]:
-        """The currencies of the countries that the host and the language name."""
-        suffix = self.document.location.host.rpartition(".")[2]
-        language, _, region = self.document.language.rpartition("-")
-        countries = [COUNTRY_DOMAINS.get(suffix, suffix)] if len(suffix) == 2 else []  # noqa: PLR2004
-        if language:
-            countries.append(region)
-        return tuple(code for country in countries for code in currencies_of(country))
+        return price_hints(self.document, stated)
 
     @cached_property
     def place(self) -> Place:
@@ -155,6 +147,7 @@ def read_product(document: Document) -> ProductPage:
     page = ProductPage(document)
     _describe(page)
     _find_price(page)
+    _find_list_price(page)
     _find_availability(page)
     _find_codes(page)
     return page
@@ -165,8 +158,7 @@ def _describe(page: ProductPage) -> None:
     found.add("url", document.url, "the page's URL")
     if page.listing:
         _describe_listing(page, page.listing)
-    found.add("name", document.meta_value("og:title"), "meta og:title")
-    found.add("name", document.title, "title tag")
+    found.add("name", page.name, "the page's title")
     found.add("brand", document.meta_value("product:brand", "og:brand"), "meta product:brand")
     found.add("category", document.meta_value("product:category"), "meta product:category")
     found.add("category", _breadcrumb(document), "json-ld BreadcrumbList")
@@ -212,7 +204,7 @@ def _find_price(page: ProductPage) -> None:
         return
     claims = list(_claims(page))
     amounts = _distinct(claims)
-    if len(amounts) == 1 and amounts[0] and _is_written(page.document, amounts[0]):
+    if len(amounts) == 1 and amounts[0] and _is_confirmed(page, claims[0], amounts[0]):
         _settle(page, amounts[0], claims[0].source, claims[0].currency)
     elif not amounts and _believe_script(page):
         return
@@ -220,39 +212,81 @@ def _find_price(page: ProductPage) -> None:
         _compare(page, claims, amounts, sighting)
     elif len(amounts) == 1:
         _settle(page, amounts[0], claims[0].source, claims[0].currency)
-    elif page.sums_up_others:
+    elif page.sums_up_others and page.shown_price.writes(min(amounts)):
         source = f"{claims[0].source}, the lowest of several sellers"
         _settle(page, min(amounts), source, claims[0].currency)
     else:
         _doubt(page, [*amounts, *_script_amounts(page)])
 
 
+def _find_list_price(page: ProductPage) -> None:
+    """The price that structured data calls the list price."""
+    listed = {offer.list_amount for offer in page.offers if offer.list_amount}
+    price, currency = page.found.get("price_minor"), page.found.get("currency")
+    if price and len(listed) == 1:
+        minor = to_minor(listed.pop(), currency)
+        is_higher = minor is not None and minor > price
+        source = f"{page.listing.source} Product.offers" if page.listing else ""
+        page.found.add("list_price_minor", minor if is_higher else None, source)
+
+
+def _is_confirmed(page: ProductPage, claim: Claim, amount: Decimal) -> bool:
+    """Whether a glance at the page shows the amount, and no other where the price should be."""
+    hints = replace(page.hints, currency=claim.currency or page.hints.currency)
+    seen = page.glance.confirms(page.name, amount, hints)
+    return is_written(page.document, amount) if seen is None else seen
+
+
 def _compare(
     page: ProductPage, claims: list[Claim], amounts: list[Decimal], sighting: Sighting
 ) -> None:
-    shown = sighting.prices[0]
-    values = [price.value for price in sighting.prices]
-    if len(set(values)) > 1:
-        _doubt(page, [*amounts, *values])
-    elif not any(amounts):
-        _settle(page, shown.value, BESIDE_TITLE, shown.currency, sighting.text)
-    elif shown.value in amounts:
-        source = f"{claims[0].source}, and {BESIDE_TITLE}"
-        _settle(page, shown.value, source, claims[0].currency or shown.currency, sighting.text)
+    shown = {price.value: price for price in reversed(sighting.prices)}
+    agreed = [price for value, price in shown.items() if value in amounts]
+    if any(amounts) and len(agreed) == 1:
+        _agree(page, claims[0], agreed[0], sighting)
+    elif any(amounts):
+        _doubt(page, [*amounts, *shown])
+    elif not _is_offered(page, sighting):
+        return
+    elif len(shown) > 1:
+        _doubt(page, shown)
     else:
-        _doubt(page, [*amounts, shown.value])
+        price = sighting.prices[0]
+        _settle(page, price.value, BESIDE_TITLE, price.currency, sighting.text)
     if sighting.list_price and (currency := page.found.get("currency")):
         listed = to_minor(sighting.list_price.value, currency)
         page.found.add("list_price_minor", listed, "page, crossed out")
 
 
+def _agree(page: ProductPage, claim: Claim, price: Price, sighting: Sighting) -> None:
+    """Take what is stated and displayed, unless one says euros and the other dollars."""
+    if claim.currency and price.currency and claim.currency != price.currency:
+        _doubt(page, [price.value])
+        return
+    source = f"{claim.source}, and {BESIDE_TITLE}"
+    _settle(page, price.value, source, claim.currency or price.currency, sighting.text)
+
+
+def _is_offered(page: ProductPage, sighting: Sighting) -> bool:
+    """Whether an amount that nothing but the page displays is asked for something."""
+    kind = page.document.meta_value("og:type").rpartition(":")[2]
+    if page.listing or kind == "product":
+        return True
+    if kind == "article":
+        # Shops' pages say so as well, but reports on products only link to shops.
+        button = page.shown_stock.buy_button
+        return sighting.named and bool(button and button.node.tag != "a")
+    return sighting.named or bool(page.shown_stock.buy_label)
+
+
 def _believe_script(page: ProductPage) -> bool:
     """A price in a script counts if the page names the same amount beside the title."""
     amounts = _script_amounts(page)
-    if len(amounts) != 1 or amounts[0] not in page.shown_price.mentioned:
+    currency = embedded.currency_in(page.data) or page.hints.currency
+    if len(amounts) != 1 or not currency or amounts[0] not in page.shown_price.mentioned:
         return False
     key, _ = embedded.price_in(page.data)
-    _settle(page, amounts[0], f"script data, {key}", embedded.currency_in(page.data) or None)
+    _settle(page, amounts[0], f"script data, {key}", currency)
     return True
 
 
@@ -275,30 +309,6 @@ def _claims(page: ProductPage) -> Iterator[Claim]:
 
 def _distinct(claims: Iterable[Claim]) -> list[Decimal]:
     return list(dict.fromkeys(amount for claim in claims for amount in claim.amounts))
-
-
-def _is_written(document: Document, amount: Decimal) -> bool:
-    """Whether an amount stands on the page besides in its JSON-LD, in some spelling."""
-    return any(
-        not document.in_json_ld(at)
-        for spelling in _spellings(amount)
-        for at in document.places_of(spelling)
-    )
-
-
-def _spellings(amount: Decimal) -> list[str]:
-    """The ways in which pages write an amount."""
-    whole, _, rest = f"{amount.normalize():f}".partition(".")
-    wholes = [whole]
-    if len(whole) > THOUSAND_DIGITS:
-        groups = f"{int(whole):,}"
-        wholes += [
-            groups.replace(",", sign) for sign in (",", ".", " ", "\u00a0", "\u202f", "\u2019")
-        ]
-    if not rest:
-        return [start + end for start in wholes for end in ("", ".00", ",00", ".0")]
-    cents = rest.ljust(2, "0")
-    return [f"{start}{sign}{cents}" for start in wholes for sign in ".,"]
 
 
 def _settle(
@@ -325,11 +335,19 @@ def _find_availability(page: ProductPage) -> None:
     if stated is Availability.OUT_OF_STOCK and page.shown_stock.buy_label:
         # One variant may be gone and the page sell the others: nobody knows which is meant.
         return
+    if stated is Availability.IN_STOCK and _is_shown_gone(page):
+        return
     page.found.add("availability", stated, source)
     if not stated:
         shown, words = page.shown_stock.availability
         if shown is not Availability.UNKNOWN:
             page.found.add("availability", shown, BESIDE_TITLE, words)
+
+
+def _is_shown_gone(page: ProductPage) -> bool:
+    if not page.glance.may_be_gone(page.name) or page.shown_stock.buy_label:
+        return False
+    return page.shown_stock.availability[0] is Availability.OUT_OF_STOCK
 
 
 def _stated_availability(page: ProductPage) -> tuple[Availability | None, str]:
@@ -373,16 +391,24 @@ def _stated_sku(page: ProductPage) -> tuple[str, str] | None:
         for key in ("sku", "productID"):
             if value := text(page.listing.item.get(key)):
                 return value, f"{page.listing.source} Product.{key}"
+        skus = {offer.sku for offer in page.offers if offer.sku}
+        if len(skus) == 1:
+            return skus.pop(), f"{page.listing.source} Product.offers.sku"
     value = page.document.meta_value("product:retailer_item_id")
     return (value, "meta product:retailer_item_id") if value else None
 
 
 def _find_labelled_sku(page: ProductPage) -> None:
     """The code that the page itself calls the product's number."""
+    for node in page.document.css(SKU_ELEMENTS)[:MAX_SKUS]:
+        code = text_of(node).strip("#:. ")
+        if _CODE.fullmatch(code) and not page.place.is_elsewhere(node):
+            page.found.add("sku", code, f"page {SKU_ELEMENTS}")
+            return
     title = page.place.title
-    for zone in (*([title] if title else ()), *page.place.zones):
-        shown = " ".join(zone.text(separator=" ")[:MAX_ZONE_TEXT].split())
-        if found := labelled_code(shown):
+    texts = chain([text_of(title)] if title else [], (ring.text for ring in page.place.rings))
+    for shown in texts:
+        if found := labelled_code(shown[:MAX_ZONE_TEXT].replace(WIDE_COLON, ":")):
             code, words = found
             page.found.add("sku", code, "page, labelled", words)
             return

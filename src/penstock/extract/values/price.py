@@ -8,7 +8,7 @@ otherwise the text is `Unclear`.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from penstock.extract.values.price_words import label_between, objection_to, say
 MAX_TEXT = 300
 MAX_DIGITS = 15
 MAX_DECIMALS = 6
+MAX_SIGN = 16
 CODE_LENGTH = 3
 THREE_DIGITS = 3
 RANGE = "it is a range, not a price"
@@ -140,8 +141,8 @@ WORDLIKE = frozenset(
 #: Signs that are letters or units as well: taken only in front of a number, or only behind one.
 ONLY_BEFORE = frozenset(["r", "rs", "rp", "rm", "s/", "s/.", "bs", "ksh"])
 ONLY_BEHIND = frozenset([":-", "р", "km", "kn", "din", "ft", "đ"])
-#: Letters that mean money only where the page says so: `5 km`, `6 ft`, `Fr. 12.05.`
-UNITLIKE = frozenset(["km", "ft", "fr", "r", "р", "bs", "rm", "tl"])
+#: Letters that mean money only where the page says so: `5 km`, `6 ft`.
+UNITLIKE = frozenset(["km", "ft", "r", "р", "bs", "rm"])
 
 _GAP = " \u00a0\u202f\u2009\u2007"
 _APOSTROPHE = "'\u2019\u02bc\u066c"
@@ -170,7 +171,8 @@ _BEFORE = re.compile(rf"({_SYMBOL})\s?:?\s?$")
 _BEHIND = re.compile(rf"\s{{0,2}}({_SYMBOL})")
 _CODE_BEFORE = re.compile(r"(?<![^\W\d_])([A-Z]{3})\s?$")
 _CODE_BEHIND = re.compile(r"\s{0,2}([A-Z]{3})(?![^\W_])(?!\s?\d)")
-_PERCENT_BEFORE = re.compile(r"[%\u066a]\s?$")
+_PERCENT = ("%", "\u066a")
+_DASHES = ("-", "\u2212", "\u2013")
 _PERCENT_BEHIND = re.compile(r"\s*[%\u066a]")
 _MINUS = re.compile(rf"(?:^|[\s($€£¥₹]|[A-Z]{{3}})[-\u2212\u2013][{_GAP}]?$")
 _DANGLING = re.compile(r"(?:^|[^\w/])[.,]$")
@@ -185,6 +187,8 @@ _BETWEEN = re.compile(
     rf"[{_GAP}]?(?:[-\u2010-\u2015\u2212~\u301c\u2026]|\.\.\.|to|up to|until|bis|bis zu|à|a|al|do"
     rf"|до|tot|til|till|hasta|até|jusqu['\u2019]à|から)[{_GAP}]?"
 )
+#: A Friday in German: `Fr. 12.05.`
+_DATE = re.compile(r"fr\.? (?:[0-2]?\d|3[01])\.(?:0?\d|1[0-2])\.", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 _HAS_DECIMALS = re.compile(rf"[.,{_DECIMAL}]\d{{1,2}}$")
 _MACHINE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -248,11 +252,30 @@ class _Spot(NamedTuple):
     """Where a number stands: from `start` to `end`, and with its signs from `first` to `last`."""
 
     number: str
-    symbol: str
-    first: int
+    sign: "_Sign"
     start: int
     end: int
+
+    @property
+    def symbol(self) -> str:
+        return self.sign.symbol
+
+    @property
+    def first(self) -> int:
+        return self.sign.first
+
+    @property
+    def last(self) -> int:
+        return self.sign.last
+
+
+class _Sign(NamedTuple):
+    """The sign of an amount, empty if there is none, and how far the amount reaches with it."""
+
+    symbol: str
+    first: int
     last: int
+    doubt: str = ""
 
 
 def read_price(text: str, hints: PriceHints = NO_HINTS) -> Price | Unclear:
@@ -270,12 +293,14 @@ def read_price(text: str, hints: PriceHints = NO_HINTS) -> Price | Unclear:
 
 
 def _read_bare(text: str, mentions: Sequence[Mention], hints: PriceHints) -> Price | Unclear:
-    """The price in a text without a sign for money: a number, and no more than the word price."""
-    first = mentions[0]
-    if len(mentions) == 1 and not first.objection:
-        if not says_only_price(text[: first.start], text[first.end :]):
-            return Unclear("it names no currency, and more than a number", (first.number,))
-    return _choose(mentions, hints)
+    """The price in a text without a sign for money: one number, and no more than the word price."""
+    if len(mentions) > 1:
+        numbers = tuple(mention.number for mention in mentions)
+        return Unclear("it names several numbers and no currency", numbers)
+    price, one = _choose(mentions, hints), mentions[0]
+    if isinstance(price, Price) and not says_only_price(text[: one.start], text[one.end :]):
+        return Unclear("it names no currency, and more than a number", (one.number,))
+    return price
 
 
 def _choose(mentions: Sequence[Mention], hints: PriceHints) -> Price | Unclear:
@@ -330,7 +355,6 @@ def _plain_character(match: re.Match[str]) -> str:
 def _mentions(text: str, hints: PriceHints) -> Iterator[Mention]:
     spots = list(_spots(text, hints))
     objections = [_own_objection(text, spot) for spot in spots]
-    labels = _labels(text, spots)
     for place, (one, other) in enumerate(pairwise(spots)):
         between = text[one.last : other.first]
         if _BETWEEN.fullmatch(between):
@@ -338,6 +362,7 @@ def _mentions(text: str, hints: PriceHints) -> Iterator[Mention]:
         elif not between.strip() and _may_be_split(one, other):
             objections[place] = objections[place + 1] = SPLIT
         elif one.symbol and other.symbol and (meaning := label_between(between)):
+            labels = _labels(text, spots)
             if labels == "behind":
                 objections[place] = _not_the_price(meaning)
                 objections[place + 1] = _own_objection(text, other, other.first)
@@ -351,39 +376,48 @@ def _spots(text: str, hints: PriceHints) -> Iterator[_Spot]:
     last = 0
     for match in _NUMBER.finditer(text):
         start, end = match.span()
-        before = text[last:start]
-        if _PERCENT_BEHIND.match(text, end) or _PERCENT_BEFORE.search(before):
+        if _PERCENT_BEHIND.match(text, end) or text[last:start].rstrip().endswith(_PERCENT):
             continue
-        first = start
-        symbol = ""
-        if (found := _BEFORE.search(before)) and (symbol := _known(found[1], hints, ONLY_BEHIND)):
-            first = last + found.start()
-        last = end
-        if symbol:
-            symbol, first, last = _with_code(text, symbol, first, end)
-        elif (found := _BEHIND.match(text, end)) and not _belongs_to_next(text, found):
-            if symbol := _known(found[1], hints, ONLY_BEFORE):
-                last = found.end()
-        number = match[0].removesuffix(match["dash"] or "")
-        yield _Spot(number, symbol, first, start, end, last)
+        sign = (
+            _sign_before(text, last, start, end, hints)
+            or _sign_behind(text, start, end, hints)
+            or _Sign("", start, end)
+        )
+        last = sign.last
+        yield _Spot(match[0].removesuffix(match["dash"] or ""), sign, start, end)
+
+
+def _sign_before(text: str, since: int, start: int, end: int, hints: PriceHints) -> _Sign | None:
+    """The sign in front of a number, made precise by a code: `CAD $5`, `$5 USD`."""
+    match = _BEFORE.search(text, max(since, start - MAX_SIGN), start)
+    symbol = _known(match[1], hints, ONLY_BEHIND) if match else ""
+    if not match or not symbol:
+        return None
+    first = match.start()
+    possible = SYMBOLS.get(symbol, (symbol,))
+    if (code := _CODE_BEFORE.search(text, max(since, first - MAX_SIGN), first)) and (
+        code[1] in possible
+    ):
+        return _Sign(code[1], code.start(), end)
+    if (code := _CODE_BEHIND.match(text, end)) and code[1] in in_use():
+        if code[1] in possible:
+            return _Sign(code[1], first, code.end())
+        if code[1] not in WORDLIKE:
+            return _Sign(symbol, first, code.end(), CONTRADICTORY)
+    return _Sign(symbol, first, end)
+
+
+def _sign_behind(text: str, start: int, end: int, hints: PriceHints) -> _Sign | None:
+    match = _BEHIND.match(text, end)
+    if not match or _belongs_to_next(text, match):
+        return None
+    symbol = _known(match[1], hints, ONLY_BEFORE)
+    return _Sign(symbol, start, match.end()) if symbol else None
 
 
 def _belongs_to_next(text: str, sign: re.Match[str]) -> bool:
     """Whether a sign stands closer to the number behind it: `Size 42 £12`."""
     return sign[0][0].isspace() and text[sign.end() : sign.end() + 1].isdigit()
-
-
-def _with_code(text: str, symbol: str, first: int, end: int) -> tuple[str, int, int]:
-    """The sign in front of a number made precise by a code: `CAD $5`, `$5 USD`."""
-    possible = SYMBOLS.get(symbol, (symbol,))
-    if (match := _CODE_BEFORE.search(text, 0, first)) and match[1] in possible:
-        return match[1], match.start(), end
-    if (match := _CODE_BEHIND.match(text, end)) and match[1] in in_use():
-        if match[1] in possible:
-            return match[1], first, match.end()
-        if match[1] not in WORDLIKE:
-            return f"{symbol}/{match[1]}", first, match.end()
-    return symbol, first, end
 
 
 def _labels(text: str, spots: Sequence[_Spot]) -> str:
@@ -408,21 +442,27 @@ def _may_be_split(one: _Spot, other: _Spot) -> bool:
 def _own_objection(text: str, spot: _Spot, since: int = 0) -> str:
     """What speaks against a number by what stands before it, from a place on, and behind it."""
     before, behind = text[since : spot.first], text[spot.last :]
-    if "/" in spot.symbol and spot.symbol not in SYMBOLS:
-        return CONTRADICTORY
-    if _MINUS.search(text[since : spot.start]) or _MINUS.search(before):
+    if spot.sign.doubt:
+        return spot.sign.doubt
+    if _has_minus(before) or (spot.first < spot.start and _has_minus(text[since : spot.start])):
         return DEDUCTION
     if _RAISED in (text[spot.start - 1 : spot.start], text[spot.end : spot.end + 1]):
         return PARTIAL
-    if _DANGLING.search(before) and spot.first == spot.start:
+    if before.endswith((".", ",")) and _DANGLING.search(before) and spot.first == spot.start:
         return PARTIAL
-    if _SCALE.match(text, spot.end) or _SCALE.match(text, spot.last):
+    if spot.symbol == "fr" and _DATE.match(text, spot.first):
+        return PARTIAL
+    if _SCALE.match(text, spot.end) or (spot.last > spot.end and _SCALE.match(text, spot.last)):
         return ROUNDED
     if meaning := objection_to(before, behind):
         return _not_the_price(meaning)
-    if spot.first == spot.start and _NAME_BEFORE.search(before):
+    if spot.first == spot.start and before[-1:].isalpha() and _NAME_BEFORE.search(before):
         return PARTIAL
     return ""
+
+
+def _has_minus(before: str) -> bool:
+    return before.rstrip().endswith(_DASHES) and _MINUS.search(before) is not None
 
 
 def _not_the_price(meaning: str) -> str:
@@ -567,7 +607,7 @@ def _written_amount(text: str, currency: str | None) -> tuple[Decimal, ...]:
         return _displayed_amount(text, currency)
     number = Decimal(text)
     if _THOUSANDS.fullmatch(text):
-        return (number.normalize(), Decimal(text.replace(".", "")))
+        return (number, Decimal(text.replace(".", "")))
     return _bounded(number)
 
 
@@ -584,4 +624,4 @@ def _bounded(number: Decimal) -> tuple[Decimal, ...]:
     if not number.is_finite() or number < 0 or number.adjusted() > MAX_DIGITS:
         return ()
     decimals = -int(number.as_tuple().exponent)
-    return (round(number, MAX_DECIMALS).normalize() if decimals > 2 * MAX_DECIMALS else number,)
+    return (round(number, MAX_DECIMALS) if decimals > 2 * MAX_DECIMALS else number,)
