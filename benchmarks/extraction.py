@@ -130,7 +130,7 @@ def race(pages: Sequence[SavedPage], manifest: Path) -> str:
     headings = ("reader", "ms per 200 KB", "ms per page", "times as long as Penstock")
     kilobytes = median(page.size for page in pages) / 1024
     return (
-        f"Time to read one page, in one process, from decoded text; medians over {len(pages)} "
+        f"Time to read one page, in one process, from its bytes; medians over {len(pages)} "
         f"pages (median {kilobytes:.0f} KB), best of {ROUNDS} alternating rounds of 3 tries. "
         f"Penstock gives a judged product; extruct lists the structured data.\n\n"
         + render_table(headings, rows)

@@ -5,8 +5,8 @@ import extruct
 from benchmarks.contestants.page_lap import run
 
 
-def read(html: str, url: str) -> object:
-    return extruct.extract(html, base_url=url, errors="ignore")
+def read(body: bytes, url: str) -> object:
+    return extruct.extract(body.decode("utf-8", "replace"), base_url=url, errors="ignore")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from penstock.settings import load_settings
 READER = open_reader(load_settings())
 
 
-def read(html: str, url: str) -> object:
-    page = Page(url, 200, {"Content-Type": "text/html; charset=utf-8"}, b"", 0.0, _text=html)
+def read(body: bytes, url: str) -> object:
+    page = Page(url, 200, {"Content-Type": "text/html; charset=utf-8"}, body, 0.0)
     return READER.read(page, "product")
 
 

@@ -76,6 +76,12 @@ class Adapter:
         """Id and version: what stands in a record's provenance."""
         return f"{self.id}@{self.version}"
 
+    @property
+    def domains(self) -> frozenset[str]:
+        """The domains whose pages it knows."""
+        hosts = {pattern.partition("/")[0] for pattern in self.urls}
+        return frozenset(filter(None, {self.domain, *hosts}))
+
     def read(self, document: Document) -> Extraction:
         """The fields of a page, or why there are none; the same for the same text, always."""
         if not document.text.strip():

@@ -19,6 +19,7 @@ from penstock.kernel.records import Extraction, Kind
 
 ENTRY_POINTS = "penstock.adapters"
 SETTING = "PENSTOCK_EXTRACT__ADAPTERS"
+SHOWN_PATTERNS = 3
 KINDS: tuple[Kind, ...] = get_args(Kind)
 DEFAULT_KIND: Kind = "product"
 
@@ -63,7 +64,7 @@ class Registry:
 
     def has_adapter_for_domain(self, domain: str) -> bool:
         """Whether some adapter knows the pages of a domain."""
-        return any(adapter.domain == domain for adapter in self._adapters.values())
+        return any(domain in adapter.domains for adapter in self._adapters.values())
 
     def choose(self, url: Url, wanted: str = "") -> Choice:
         """The adapter that reads a URL; `wanted` may be an id, a target type or nothing."""
@@ -114,7 +115,9 @@ def _why_not(adapter: Adapter, chosen: Adapter, url: Url, wanted: str) -> str:
     if pattern := adapter.matching(url):
         is_tie = len(pattern) == len(chosen.matching(url) or "")
         return f"'{pattern}' fits, but {'the id comes later' if is_tie else 'says less'}"
-    return f"the URL fits none of {', '.join(adapter.urls)}"
+    shown = ", ".join(adapter.urls[:SHOWN_PATTERNS])
+    more = len(adapter.urls) - SHOWN_PATTERNS
+    return f"the URL fits none of {shown}" + (f" and {more} more" if more > 0 else "")
 
 
 def open_registry(named: Sequence[str] = ()) -> Registry:

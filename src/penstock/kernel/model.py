@@ -1,11 +1,12 @@
 """The nouns of the path: Request, Visit, Page, Failure, Outcome and what gates answer."""
 
+import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from penstock.core.urls import Url
-from penstock.kernel.document import decode, robots_tags
+from penstock.kernel.document import decode, detect, robots_tags
 from penstock.kernel.policy import DomainPolicy
 from penstock.kernel.reading import Reading
 
@@ -168,6 +169,12 @@ class Page:
     def robots_tags(self) -> tuple[str, ...]:
         """What the site asks of robots for this page, by header or meta tag."""
         return robots_tags(self.body if self.is_html else b"", self.headers)
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the body is the text in UTF-8, byte for byte."""
+        is_marked = self.body.startswith(codecs.BOM_UTF8)
+        return not is_marked and detect(self.body, self.headers.get("Content-Type", "")) == "utf-8"
 
     @property
     def text(self) -> str:

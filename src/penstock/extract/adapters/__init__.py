@@ -15,6 +15,7 @@ ADAPTERS: tuple[Adapter, ...] = (
     job_posting.ADAPTER,
     company_website.ADAPTER,
     linkedin_profile.ADAPTER,
+    linkedin_profile.ON_LINKEDIN,
     amazon.ADAPTER,
     sgammo.ADAPTER,
 )

@@ -13,7 +13,7 @@ from penstock.extract.values.price import Price, PriceHints, read_price
 from penstock.extract.values.stock import is_buy_label, read_stock
 from penstock.kernel.records import Availability, Extraction, ExtractReason
 
-#: The sites that were looked at, and the currency each sells in.
+#: Amazon's sites and the currency each sells in; pages of the first five were looked at.
 CURRENCIES = {
     "amazon.com": "USD",
     "amazon.co.uk": "GBP",

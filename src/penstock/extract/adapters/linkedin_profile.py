@@ -279,3 +279,12 @@ def _addresses(document: Document, persons: list[Thing]) -> Iterator[Found]:
 
 
 ADAPTER = Adapter(id=KIND, version="1.0.0", gives=KIND, extract=extract)
+#: So that a profile's URL says what to read there.
+ON_LINKEDIN = Adapter(
+    id="linkedin",
+    version=ADAPTER.version,
+    gives=KIND,
+    extract=extract,
+    domain="linkedin.com",
+    urls=("linkedin.com/in/*",),
+)

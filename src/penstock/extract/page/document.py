@@ -50,14 +50,16 @@ class Link(NamedTuple):
 class Document:
     """The text of a page at a URL. Structured data is scanned; the tree is built when asked for."""
 
-    def __init__(self, text: str, url: str) -> None:
+    def __init__(self, text: str, url: str, utf8: bytes | None = None) -> None:
         self.text = text[:MAX_CHARACTERS]
         self.url = url
+        self._utf8 = utf8
 
     @classmethod
     def of(cls, page: Page) -> "Document":
         """The document of a fetched page."""
-        return cls(page.text, page.url)
+        # The parser wants UTF-8: bytes that are need not be made again from the text.
+        return cls(page.text, page.url, page.body if page.is_utf8 else None)
 
     @cached_property
     def location(self) -> Url:
@@ -67,7 +69,9 @@ class Document:
     @cached_property
     def tree(self) -> LexborHTMLParser:
         """The document tree without scripts and styles; the dearest of the views."""
-        tree = LexborHTMLParser(tame(self.text))
+        tamed = tame(self.text)
+        is_whole = len(tamed) == len(self.text)
+        tree = LexborHTMLParser(self._utf8 if self._utf8 and is_whole else tamed)
         tree.strip_tags(UNSEEN)
         return tree
 
