@@ -92,11 +92,16 @@ class Adapter:
     def matching(self, url: Url) -> str | None:
         """The most specific of the adapter's patterns that fits a URL."""
         fitting = [pattern for pattern, rule in self._rules if rule.fullmatch(_address(url))]
-        return max(fitting, key=lambda pattern: (len(pattern), pattern), default=None)
+        return max(fitting, key=lambda pattern: (precision(pattern), pattern), default=None)
 
     @cached_property
     def _rules(self) -> list[tuple[str, re.Pattern[str]]]:
         return [(pattern, _compile(pattern)) for pattern in self.urls]
+
+
+def precision(pattern: str) -> int:
+    """How much a pattern says: what `*` stands for does not count."""
+    return len(pattern) - pattern.count("*")
 
 
 def _address(url: Url) -> str:

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from penstock.core.errors import SettingsError
 from penstock.core.urls import Url, parse
-from penstock.extract.adapter import Adapter
+from penstock.extract.adapter import Adapter, precision
 from penstock.extract.adapters import ADAPTERS
 from penstock.extract.page.document import Document
 from penstock.kernel.model import Page
@@ -78,8 +78,8 @@ class Registry:
             for adapter in self.list()
             if (pattern := adapter.matching(url)) and wanted in ("", adapter.gives)
         ]
-        # The longest pattern says most; ids settle a tie.
-        matches.sort(key=lambda match: (-len(match[0]), match[1].id))
+        # Ids settle a tie.
+        matches.sort(key=lambda match: (-precision(match[0]), match[1].id))
         if matches:
             pattern, adapter = matches[0]
             return Choice(adapter, f"the URL fits '{pattern}'", self._others(adapter, url, wanted))
@@ -113,7 +113,7 @@ def _why_not(adapter: Adapter, chosen: Adapter, url: Url, wanted: str) -> str:
     if not adapter.urls:
         return "serves any site, and only where no site's adapter fits or its type is named"
     if pattern := adapter.matching(url):
-        is_tie = len(pattern) == len(chosen.matching(url) or "")
+        is_tie = precision(pattern) == precision(chosen.matching(url) or "")
         return f"'{pattern}' fits, but {'the id comes later' if is_tie else 'says less'}"
     shown = ", ".join(adapter.urls[:SHOWN_PATTERNS])
     more = len(adapter.urls) - SHOWN_PATTERNS

@@ -137,11 +137,13 @@ def _plain_until(text: str, at: int) -> int:
 
 def _weight_left_open(text: str) -> int:
     """What copies of all formatting elements take that are not certainly closed."""
-    return sum(
-        _weight(_attributes_at(text, match.end()))
-        for match in _FORMATTING.finditer(text)
-        if not _CLOSED[match[0][1:].lower()].match(text, match.end())
-    )
+    total = 0
+    for count, match in enumerate(_FORMATTING.finditer(text)):
+        if count == FEW_TAGS:
+            return MAX_BYTES
+        if not _CLOSED[match[0][1:].lower()].match(text, match.end()):
+            total += _weight(_attributes_at(text, match.end()))
+    return total
 
 
 def _attributes_at(text: str, at: int) -> str:

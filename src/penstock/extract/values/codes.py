@@ -14,7 +14,7 @@ _LABEL = re.compile(
     r"|Artikelnummer|Bestell-?Nr|Art\.? ?nr|Référence|Réf|Ref|Referencia|Referência|Cód(?:igo)?"
     r"|Codice(?: articolo| prodotto)?|Cod|Nr (?:art|kat|ref)|Kod(?: produktu)?|Kód|Tuotenumero"
     r"|Tootekood|Varenr|Varenummer|Šifra|Артикул|Код(?: товара)?|Модель"
-    r"|商品編號|商品編碼|商品番号|貨號|货号|型號)(?: eBay)?[\s.:#№-]{0,4}$",
+    r"|商品編號|商品編碼|商品番号|貨號|货号|型號)(?: eBay)?[\s.:：#№-]{0,4}$",
     re.IGNORECASE,
 )
 

@@ -535,7 +535,7 @@ def readings(
     """Every value that a written number can have in one of the currencies."""
     number = re.sub(rf"[{_GAP}{_APOSTROPHE}]", "", number)
     if number[0] == ".":
-        return (Decimal(number),)
+        return (Decimal(number),) if number[1:].isdigit() else ()
     if _DECIMAL in number:
         whole, _, rest = number.partition(_DECIMAL)
         return _with_decimal(f"{whole.replace('.', ',')}.{rest}", ".")

@@ -112,11 +112,10 @@ _TABLE = (
     ),
     _Words(
         "a price for some buyers",
-        r"member|members|members price|prime|trade price|club|kundenkarte"
-        r"|mit karte|loyalty"
-        r"|used|new|used from|gebraucht|d'occasion|usato|refurbished|trade-?in|worth|valued at"
-        r"|kaution",
-        r"for members",
+        r"(?:member|members|members'|member's|prime|trade|club|clubcard|loyalty|used)(?: price)?"
+        r"|kundenkarte|mit karte|new|used from|gebraucht|d'occasion|usato|refurbished|trade-?in"
+        r"|worth|valued at|kaution",
+        r"(?:price )?for members",
         r"with card|deposit|pfand",
     ),
 )
