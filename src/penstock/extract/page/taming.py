@@ -4,8 +4,8 @@ The HTML rules let a small page cost a lot: every open element is looked at agai
 one, the attributes of an element are compared with each other, and formatting elements that are
 left open are copied, with all their attributes, into each new paragraph. A page is harmless if
 it has not too many tags, none with very many attributes, and closes its formatting elements
-where they stand; real pages are. Of any other page only as much of the beginning is read as is
-harmless.
+where they stand; real pages are. What only looks odd is made plain, and of any other page only as
+much of the beginning is read as is harmless.
 """
 
 import re
@@ -17,6 +17,7 @@ MAX_ATTRIBUTES = 200
 #: With fewer tags and characters than this, no nesting is too deep and no tree too large.
 FEW_TAGS, FEW_CHARACTERS = 22_000, 4_000_000
 FEW_CHOICES = 8_000
+MAX_ODD = 100
 #: Links of this length and number of attributes need no second look.
 SHORT_LINK, SHORT_VALUE, FEW_ATTRIBUTES = 2_000, 200, 12
 #: In fewer characters there are no attributes worth counting one by one.
@@ -80,6 +81,7 @@ _PLAIN = re.compile(
     |<(?![!?/a-zA-Z])[^<]*+|</\Z){{0,{FEW_TAGS}}}+""",
     re.VERBOSE,
 )
+_MODE = re.compile(rf"<(?i:select|svg|math){_NAMED}")
 _LINK = re.compile(rf"<[aA]{_NAMED}")
 _ATTRIBUTES = re.compile(rf"(?:[{_SPACE}/]++|{_ATTRIBUTE})*+")
 _EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
@@ -102,9 +104,34 @@ _CLOSED = {
 
 def tame(text: str) -> str:
     """The page, or as much of its beginning as is certainly parsed in bounded time and memory."""
+    if _is_harmless(text):
+        return text
+    text = _without_modes(text)
     while text and not _is_harmless(text):
         text = text[: len(text) // 2]
     return text
+
+
+def _without_modes(text: str) -> str:
+    """The page with its odd selects, drawings and formulas as elements like any other.
+
+    In these a parser goes by rules of their own, so that nobody can tell what the tags in them do.
+    """
+    at = 0
+    for _ in range(MAX_ODD):
+        at = _first_unusual(text, at)
+        if not _MODE.match(text, at):
+            break
+        text = f"{text[: at + 1]}x-{text[at + 1 :]}"
+    return text
+
+
+def _first_unusual(text: str, at: int) -> int:
+    """Where the first tag stands from a place on that is neither plain nor a link."""
+    at = _plain_until(text, at)
+    while at < len(text) and _LINK.match(text, at):
+        at = _plain_until(text, at + 2 + len(_attributes_at(text, at + 2)))
+    return at
 
 
 def _is_harmless(text: str) -> bool:
