@@ -228,8 +228,11 @@ def test_any_text_gives_data_that_can_be_stored(text: str) -> None:
 def test_tamed_page_is_a_beginning_of_the_page(piece: str, times: int) -> None:
     text = piece * times
 
-    assert text.startswith(tame(text))
-    assert tame(tame(text)) == tame(text)
+    tamed = tame(text)
+
+    # Odd selects, drawings and formulas become elements like any other.
+    assert text.startswith(tamed.replace("<x-", "<"))
+    assert tame(tamed) == tamed
 
 
 @pytest.mark.parametrize("host", sorted(SHOPS))

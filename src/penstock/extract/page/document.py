@@ -70,7 +70,7 @@ class Document:
     def tree(self) -> LexborHTMLParser:
         """The document tree without scripts and styles; the dearest of the views."""
         tamed = tame(self.text)
-        is_whole = len(tamed) == len(self.text)
+        is_whole = tamed is self.text
         tree = LexborHTMLParser(self._utf8 if self._utf8 and is_whole else tamed)
         tree.strip_tags(UNSEEN)
         return tree

@@ -93,8 +93,11 @@ class _Reader:
         """The first object or list, whatever stands around it."""
         while self._kind != "end" and not self._is_mark("{["):
             self._pass()
+        if self._kind == "end":
+            return None
         try:
-            return None if self._kind == "end" else self._value(0)
+            # Not as a value: at the top, what follows is no part of an expression.
+            return self._object(0) if self._is_mark("{") else self._list(0)
         except _TooDeep:
             self._tokens.clear()
             return None

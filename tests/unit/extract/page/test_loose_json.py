@@ -268,3 +268,8 @@ def test_million_characters_are_read_in_linear_time(start: str, piece: str) -> N
     text = (start + piece * (MAX_CHARACTERS // len(piece)))[:MAX_CHARACTERS]
     read_json(text)
     read_literal(text, 0)
+
+
+@pytest.mark.parametrize("behind", [" x", " </div>", '"', ".", ")", ");", "\n// end", " && go()"])
+def test_what_stands_behind_a_value_does_not_cost_it(behind: str) -> None:
+    assert read_json(f'{{"a": 1}}{behind}') == {"a": 1}
