@@ -230,8 +230,8 @@ def test_tamed_page_is_a_beginning_of_the_page(piece: str, times: int) -> None:
 
     tamed = tame(text)
 
-    # Odd selects, drawings and formulas become elements like any other.
-    assert text.startswith(tamed.replace("<x-", "<"))
+    # Odd selects, drawings and formulas become elements like any other; one may be cut through.
+    assert text.startswith(tamed.replace("<x-", "<").removesuffix("<x"))
     assert tame(tamed) == tamed
 
 

@@ -92,7 +92,8 @@ class Pattern:
         parts = _WILDCARDS.split(path.removesuffix("$"))
         self._parts = [comparable(part) for part in parts]
         self.prefix = self._parts[0]
-        self.length = sum(map(len, self._parts)) + len(self._parts) - 1 + self._anchored
+        # Octets as they were written: of two that match, the longer one decides.
+        self.length = sum(map(len, self._parts)) + path.count("*") + self._anchored
 
     def matches(self, target: str) -> bool:
         """Whether a comparable path matches; each part is sought once, so nothing blows up."""

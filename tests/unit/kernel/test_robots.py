@@ -113,6 +113,7 @@ def test_consecutive_agents_share_the_rules_that_follow() -> None:
         (["Disallow: /*/c"], "/c", True),
         (["Disallow: *.php"], "/x.php5", False),
         (["Disallow: /**b"], "/ab", False),
+        (["Allow: /a**", "Disallow: /aab"], "/aab", True),
         (["Disallow: /a$"], "/a", False),
         (["Disallow: /a$"], "/a/", True),
         (["Disallow: /*.gif$"], "/x.gif", False),
