@@ -75,7 +75,7 @@ def which(
 ) -> None:
     """Say which adapter reads a URL, why, and why not the others.
 
-    The longest pattern that fits decides; without any, the adapter for any site does.
+    The pattern that says most decides; without any, the adapter for any site does.
 
     penstock adapter which https://www.sgammo.com/product/some-ammo
     """
