@@ -1,16 +1,18 @@
 """The composition root: settings in, a running platform out. The only file naming back ends."""
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
 
 from penstock.core.clock import Clock, SystemClock
 from penstock.core.errors import PolicyError, SettingsError
+from penstock.core.lock import only_process
 from penstock.core.log import get_logger
 from penstock.core.metrics import Metrics
 from penstock.core.supervise import Supervisor
+from penstock.events.log import EventLog
 from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, Lookup, SystemLookup
 from penstock.kernel.breaker import MemoryBreaker
@@ -28,9 +30,22 @@ from penstock.kernel.retry import Retry
 from penstock.kernel.robots import MemoryRobotsCache, Robots
 from penstock.kernel.settings import open_policies
 from penstock.quality.standalone import StandaloneJudge
+from penstock.queue.heartbeat import Heartbeat, Pulse
+from penstock.queue.lanes import Lane, Result
+from penstock.queue.ports import LaneLimit
+from penstock.queue.sources import Polling, Source
+from penstock.queue.sql import SqlQueue
+from penstock.queue.station import Station, StationSettings
 from penstock.settings import Settings
+from penstock.store import Store, migrate, open_store
+from penstock.workloads.fetch.lane import FetchLane
+from penstock.workloads.fetch.runs import Runs
 
 GRACE_SECONDS = 30.0
+ONE_AT_A_TIME = (
+    "another Penstock process on this machine is fetching, and the two would not know of each "
+    "other's requests: wait for it, or let them share one ledger with PENSTOCK_SHARED__URL=redis://…"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +58,23 @@ class Platform:
     policies: PolicyBook
     proxies: ProxyPool
     pipeline: Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Durable work on a platform: what is put in the queue is done, whatever happens."""
+
+    store: Store
+    queue: SqlQueue
+    log: EventLog
+    runs: Runs
+    source: Source
+    station: Station
+    heartbeat: Heartbeat
+
+    async def work(self) -> None:
+        """Work until the station is stopped."""
+        await self.station.run(self.heartbeat.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +99,8 @@ async def build(
     chance = chance or random.Random()
     metrics = Metrics()
     async with AsyncExitStack() as stack:
+        if not settings.shared.url:
+            stack.enter_context(only_process(settings.shared.lock_file, ONE_AT_A_TIME))
         if lookup is None:
             lookup = SystemLookup(settings.admission.dns_threads)
         admission = Admission(settings.admission, lookup)
@@ -96,6 +130,56 @@ async def build(
         if proxies.members:
             supervisor.start("proxy checks", lambda: proxies.keep_checking(http.test_proxy))
         yield Platform(settings, clock, metrics, policies, proxies, pipeline)
+
+
+@asynccontextmanager
+async def open_engine(
+    settings: Settings,
+    platform: Platform,
+    *,
+    settled: Callable[[Result], None] = lambda _result: None,
+) -> AsyncIterator[Engine]:
+    """Open the store and everything that works from it, as one worker among others."""
+    async with AsyncExitStack() as stack:
+        clock, limits = platform.clock, settings.queue
+        store = await stack.enter_async_context(open_store(settings.store, clock))
+        await migrate.make_ready(store)
+        log = EventLog(store)
+        lanes: Mapping[str, Lane] = {lane.name: lane for lane in (FetchLane(log),)}
+        limit = LaneLimit(limits.max_pending, retry_after=limits.retry_after_seconds)
+        queue = SqlQueue(store, dict.fromkeys(lanes, limit))
+        pulse = Pulse(limits.beat_seconds, limits.silence_seconds)
+        heartbeat = Heartbeat(store, queue, clock, kind="worker", lanes=list(lanes), pulse=pulse)
+        source = Polling(queue, list(lanes), clock)
+        station = Station(
+            queue,
+            source,
+            lanes,
+            pipeline=platform.pipeline,
+            clock=clock,
+            settings=StationSettings(
+                workers=settings.fetch.workers,
+                capacity=limits.capacity,
+                claim_at_once=limits.claim_at_once,
+                keep_seconds=limits.keep_seconds,
+                grace_seconds=limits.grace_seconds,
+            ),
+            settled=settled,
+        )
+        engine = Engine(store, queue, log, Runs(store), source, station, heartbeat)
+        await heartbeat.register()
+        stack.push_async_callback(heartbeat.leave)
+        supervisor = await stack.enter_async_context(Supervisor(clock))
+        supervisor.start("heartbeat", lambda: _keep_beating(engine))
+        yield engine
+
+
+async def _keep_beating(engine: Engine) -> None:
+    async def lost() -> None:
+        engine.station.worker = engine.heartbeat.id
+        await engine.station.forget()
+
+    await engine.heartbeat.keep_beating(lambda: {"held": engine.station.held}, lost)
 
 
 async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _State:

@@ -36,6 +36,8 @@ from penstock.kernel.settings import (
     SharedSettings,
 )
 from penstock.quality.settings import QualitySettings
+from penstock.queue.settings import QueueSettings
+from penstock.store.settings import StoreSettings
 
 PREFIX = "PENSTOCK_"
 FILE_SUFFIX = "_FILE"
@@ -76,6 +78,8 @@ class Settings(BaseSettings):
     shared: SharedSettings = SharedSettings()
     extract: ExtractSettings = ExtractSettings()
     quality: QualitySettings = QualitySettings()
+    store: StoreSettings = StoreSettings()
+    queue: QueueSettings = QueueSettings()
     log: LogSettings = LogSettings()
     fetch: FetchSettings = FetchSettings()
 

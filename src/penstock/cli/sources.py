@@ -25,6 +25,12 @@ class UrlSource:
         self._file: IO[bytes] | None = None
         self._stopped = asyncio.Event()
 
+    @property
+    def label(self) -> str:
+        """Names the list: the file it stands in, and the URLs given beside it."""
+        file = "" if self._path is None else str(self._path.absolute())
+        return "\n".join((file, *self._urls))
+
     def __enter__(self) -> Self:
         if self._path is not None:
             try:

@@ -5,7 +5,11 @@
     ├── PolicyError          a domain policy file is wrong; names file, domain and key
     ├── UrlError             a string is not a URL that Penstock takes
     ├── AddressRefused       a name leads to an address that may not be contacted
-    └── SharedStateLost      the server that processes share their state on is away
+    ├── SharedStateLost      the server that processes share their state on is away
+    ├── BlobError            a blob cannot be kept or read; says what to do about it
+    └── StoreError           the database refused something
+        ├── StoreLost        it is out of reach, or full, and has been for too long
+        └── StoreOutdated    its tables are not those of this version
 
 Trouble with a site is never an exception: it is a `Failure` inside an `Outcome`.
 """
@@ -46,3 +50,19 @@ class AddressRefused(PenstockError):
 
 class SharedStateLost(PenstockError):
     """The server that holds the shared state does not answer."""
+
+
+class BlobError(PenstockError):
+    """A blob cannot be kept or read: no room, no rights, no server, or it is damaged."""
+
+
+class StoreError(PenstockError):
+    """The database refused something."""
+
+
+class StoreLost(StoreError):
+    """The database is out of reach, or its disk is full, and has been for too long."""
+
+
+class StoreOutdated(StoreError):
+    """The tables in the database are not those of this version of Penstock."""

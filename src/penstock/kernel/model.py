@@ -30,6 +30,7 @@ class Request:
     last_modified: str = ""
     workload: str = ""
     extract: str | None = None
+    traceparent: str = ""
 
     @property
     def conditions(self) -> Mapping[str, str]:
@@ -54,6 +55,18 @@ class Failure:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.detail or self.reason}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The failure as plain data."""
+        names = ("gate", "signal", "retry_after")
+        extras = {name: getattr(self, name) for name in names if getattr(self, name, None)}
+        return {
+            "kind": self.kind,
+            "reason": self.reason,
+            "detail": self.detail,
+            "status": self.status,
+            **extras,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +357,7 @@ class Outcome:
             "redirects": list(self.hops),
             "proxy": self.proxy,
             "page": self.page and _page_json(self.page),
-            "failure": self.failure and _failure_json(self.failure),
+            "failure": self.failure and self.failure.as_json(),
             **({"record": self.reading.as_json()} if self.reading else {}),
             "gates": [
                 {"gate": said.gate, "answer": said.answer, "at": round(said.at, 4)}
@@ -365,19 +378,4 @@ def _page_json(page: Page) -> dict[str, Any]:
         "robots_tags": list(page.robots_tags),
         "etag": page.headers.get("ETag", ""),
         "last_modified": page.headers.get("Last-Modified", ""),
-    }
-
-
-def _failure_json(failure: Failure) -> dict[str, Any]:
-    extras = {
-        name: getattr(failure, name)
-        for name in ("gate", "signal", "retry_after")
-        if getattr(failure, name, None)
-    }
-    return {
-        "kind": failure.kind,
-        "reason": failure.reason,
-        "detail": failure.detail,
-        "status": failure.status,
-        **extras,
     }

@@ -41,7 +41,7 @@ from penstock.kernel.model import (
     Visit,
     Wait,
 )
-from penstock.kernel.policy import PolicyBook
+from penstock.kernel.policy import DomainPolicy, Pace, PolicyBook, Rate
 from penstock.kernel.ports import Breaker, Fetcher, Hop, Pacing, RobotsAnswer
 from penstock.kernel.proxies import ProxyPool
 from penstock.kernel.reader import Reader
@@ -57,6 +57,7 @@ LONGEST_KEPT_SLOT = 60.0
 
 #: What is no URL contacts nobody and need not stand in anybody's line.
 NO_LINE, NO_LINE_LIMIT = "", 64
+NO_PACE = Pace((Rate(1000, 1.0),), delay=0.0, concurrency=NO_LINE_LIMIT)
 
 #: A line is only where a request waits, so a host in its plain spelling need not be parsed.
 _PLAIN_HOST = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d+)?/")
@@ -135,13 +136,21 @@ class Pipeline:
 
     def line_of(self, request: Request) -> tuple[str, int]:
         """The line a request has to stand in, and how many of that line may go at once."""
+        policy = self._policy_of(request)
+        return (policy.ledger, policy.pace.concurrency) if policy else (NO_LINE, NO_LINE_LIMIT)
+
+    def pace_of(self, request: Request) -> Pace:
+        """How fast the line of a request may move, as far as is known beforehand."""
+        policy = self._policy_of(request)
+        return policy.pace if policy else NO_PACE
+
+    def _policy_of(self, request: Request) -> DomainPolicy | None:
         try:
             plain = _PLAIN_HOST.match(request.url)
             host = plain[1] if plain else parse(request.url).host
-            policy = self._policies.look_up(host, request.workload)
         except UrlError:
-            return NO_LINE, NO_LINE_LIMIT
-        return policy.ledger, policy.pace.concurrency
+            return None
+        return self._policies.look_up(host, request.workload)
 
     def admit(self, request: Request) -> Visit | Outcome:
         """Parse the URL, once, and see whether it may be contacted at all."""

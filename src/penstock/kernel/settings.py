@@ -1,5 +1,7 @@
 """The kernel's settings: one frozen section per policy, with polite and safe defaults."""
 
+import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -179,6 +181,10 @@ class SharedSettings(Section):
     prefix: str = Field("", description="put before every key")
     safe_requests_per_second: float = Field(0.5, ge=1 / 86400, description="pace while it is away")
     retry_seconds: float = Field(5, gt=0, description="until it is asked again")
+    lock_file: Path = Field(
+        Path(tempfile.gettempdir()) / f"penstock-{os.getuid()}.lock",
+        description="held by the one process of this machine that fetches, unless url is set",
+    )
 
 
 def open_policies(pacing: PacingSettings, policies: PoliciesSettings) -> PolicyBook:

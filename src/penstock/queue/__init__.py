@@ -1,1 +1,1 @@
-"""Work that waits: the frontier in memory, and the workers that empty it."""
+"""Work that waits: the durable queue, the frontier in memory, and the workers that empty them."""

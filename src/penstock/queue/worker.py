@@ -38,11 +38,16 @@ class Crew:
         clock: Clock,
         deliver: Callable[[Outcome], None],
         settings: CrewSettings,
+        *,
+        far: Callable[[Request, Wait], None] | None = None,
+        still_wanted: Callable[[Request], bool] = lambda _request: True,
     ) -> None:
         self._pipeline = pipeline
         self._clock = clock
         self._deliver = deliver
         self._settings = settings
+        self._far = far
+        self._still_wanted = still_wanted
         self._frontier: Frontier[Request | Visit] = Frontier()
         self._idle: deque[asyncio.Future[None]] = deque()
         self._away_since: dict[str, float] = {}
@@ -131,6 +136,10 @@ class Crew:
 
     async def _carry(self, line: str, item: Request | Visit) -> None:
         """Take one item as far as it goes now."""
+        if not self._still_wanted(item if isinstance(item, Request) else item.request):
+            await self._leave_over(item)
+            self._frontier.done(line)
+            return
         visit = self._pipeline.admit(item) if isinstance(item, Request) else item
         try:
             step = visit if isinstance(visit, Outcome) else await self._advance(visit)
@@ -138,7 +147,12 @@ class Crew:
             self._dropped.append(item)
             raise
         if isinstance(step, Wait) and isinstance(visit, Visit):
-            self._put_aside(line, visit, step)
+            if self._far and self._is_far(step):
+                await self._pipeline.let_go(visit)
+                self._frontier.done(line)
+                self._far(visit.request, step)
+            else:
+                self._put_aside(line, visit, step)
         elif isinstance(step, Outcome):
             self._frontier.done(line)
             if isinstance(visit, Visit) and _is_well(step):
@@ -151,7 +165,7 @@ class Crew:
         """Walk on; a fault of our own ends this visit, not the others."""
         try:
             step = await self._pipeline.advance(visit)
-            if isinstance(step, Wait) and self._too_long(visit.ledger, step):
+            if isinstance(step, Wait) and not self._far and self._too_long(visit.ledger, step):
                 return await self._pipeline.give_up(visit, step)
         except Exception as error:
             get_logger().exception("internal error", request_id=visit.request.id)
@@ -167,10 +181,13 @@ class Crew:
             self._frontier.put_later(goal, visit, wait.until, limit)
         self._changed.set()
 
+    def _is_far(self, wait: Wait) -> bool:
+        return wait.until - self._clock.monotonic() > self._settings.patience
+
     def _too_long(self, line: str, wait: Wait) -> bool:
         """Whether a site has been away, or will be, for longer than we are ready to wait."""
         if wait.gate not in AWAY:
-            return wait.until - self._clock.monotonic() > self._settings.patience
+            return self._is_far(wait)
         if len(self._away_since) >= MAX_PARKED_LINES:
             self._away_since.clear()
         since = self._away_since.setdefault(line, self._clock.monotonic())

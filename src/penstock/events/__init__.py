@@ -1,0 +1,1 @@
+"""Events: written with the outcome that causes them, kept in order, delivered at least once."""

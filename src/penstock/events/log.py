@@ -1,0 +1,84 @@
+"""The event log in the store: appended with the outcome, read by place."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import func, select
+
+from penstock.events.ports import Event, Message, Sink
+from penstock.events.tables import deliveries, events
+from penstock.store import Store, Unit
+
+MOST_AT_ONCE = 1000
+
+
+class EventLog:
+    """Events in the order in which they were committed."""
+
+    def __init__(self, store: Store, sinks: Sequence[Sink] = ()) -> None:
+        self._store = store
+        self._sinks = sinks
+
+    def append(self, unit: Unit, messages: Sequence[Message]) -> None:
+        """Write messages as part of a unit of work; one that is there already stays as it is."""
+        if not messages:
+            return
+        # Places are given out in the order of commits, so that a reader misses none.
+        unit.take_turns("events")
+        rows = [_row(unit, message) for message in messages]
+        unit.run(unit.insert(events).on_conflict_do_nothing(), rows)
+        if self._sinks:
+            self._owe(unit, messages)
+
+    def _owe(self, unit: Unit, messages: Sequence[Message]) -> None:
+        query = select(events.c.id, events.c.seq)
+        found = unit.run(query.where(events.c.id.in_([message.id for message in messages])))
+        places = {row.id: row.seq for row in found}
+        rows = [
+            {
+                "sink": sink.name,
+                "seq": places[message.id],
+                "key": message.key,
+                "state": "waiting",
+                "attempts": 0,
+                "next_at": unit.now,
+            }
+            for message in messages
+            for sink in self._sinks
+            if sink.wants(message.topic)
+        ]
+        if rows:
+            unit.run(unit.insert(deliveries).on_conflict_do_nothing(), rows)
+
+    async def read(
+        self, after: int = 0, limit: int = MOST_AT_ONCE, topics: Sequence[str] = ()
+    ) -> list[Event]:
+        """The events behind a place, oldest first."""
+        query = select(events).where(events.c.seq > after).order_by(events.c.seq).limit(limit)
+        if topics:
+            query = query.where(events.c.topic.in_(topics))
+        return await self._store.read(
+            lambda unit: [as_event(row) for row in unit.run(query).mappings()]
+        )
+
+    async def last(self) -> int:
+        """The place of the newest event; 0 if there is none."""
+        query = select(func.coalesce(func.max(events.c.seq), 0))
+        return await self._store.read(lambda unit: int(unit.run(query).scalar_one()))
+
+
+def as_event(row: Any) -> Event:
+    """A row of the log."""
+    message = Message(row["id"], row["topic"], row["key"], row["data"], row["traceparent"])
+    return Event(row["seq"], row["at"], message)
+
+
+def _row(unit: Unit, message: Message) -> dict[str, Any]:
+    return {
+        "id": message.id,
+        "topic": message.topic,
+        "key": message.key,
+        "data": message.data,
+        "traceparent": message.traceparent,
+        "at": unit.now,
+    }

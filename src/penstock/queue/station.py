@@ -1,0 +1,243 @@
+"""The station: claims work from the queue, lets a crew carry it, writes back what became of it.
+
+It takes from each domain about as much as its pace allows in the next seconds: the rest stays
+in the queue, for any process. What has to wait for long is given back with the time. An outcome
+counts when it is committed, with everything that belongs to it; then the item is over.
+"""
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from penstock.core.clock import Clock
+from penstock.core.errors import StoreError
+from penstock.core.log import get_logger
+from penstock.kernel.model import Outcome, Request, Wait
+from penstock.kernel.pipeline import Pipeline
+from penstock.kernel.policy import Pace
+from penstock.queue.lanes import Lane, Result
+from penstock.queue.ports import Bury, Claim, Ending, Queue, Release
+from penstock.queue.sources import Source
+from penstock.queue.worker import Crew, CrewSettings
+from penstock.store import Unit
+
+#: For how many seconds of a domain's pace items are claimed ahead.
+HORIZON = 10.0
+#: Of a domain whose pace is not known yet.
+FIRST_SHARE = 4
+PAUSE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class StationSettings:
+    """How much is claimed, carried and waited for."""
+
+    workers: int = 256
+    capacity: int = 1024
+    claim_at_once: int = 500
+    keep_seconds: float = 30.0
+    grace_seconds: float = 30.0
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a station has done, and when something last went well (monotonic)."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    last_success: dict[str, float] = field(default_factory=dict)
+
+
+class Station:
+    """Empties lanes of the queue until it is stopped."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        source: Source,
+        lanes: Mapping[str, Lane],
+        *,
+        pipeline: Pipeline,
+        clock: Clock,
+        settings: StationSettings,
+        settled: Callable[[Result], None] = lambda _result: None,
+    ) -> None:
+        self._queue = queue
+        self._source = source
+        self._lanes = lanes
+        self._pipeline = pipeline
+        self._clock = clock
+        self._settings = settings
+        self._settled = settled
+        self._claims: dict[str, Claim] = {}
+        self._held: Counter[str] = Counter()
+        self._paces: dict[str, Pace] = {}
+        self._endings: list[tuple[Claim, Ending, Outcome | None]] = []
+        self._to_settle = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self.worker = ""
+        self.progress = Progress()
+        self._crew = Crew(
+            pipeline,
+            clock,
+            self._ended,
+            CrewSettings(settings.workers, settings.capacity, settings.keep_seconds),
+            far=self._put_back,
+            still_wanted=lambda request: request.id in self._claims,
+        )
+
+    @property
+    def held(self) -> int:
+        """How many claims are ours at the moment."""
+        return len(self._claims)
+
+    def stop(self) -> None:
+        """Claim nothing more; what is under way may come to its end."""
+        self._stopping.set()
+        self._source.nudge()
+        self._crew.stop()
+
+    def abort(self) -> None:
+        """Drop what is under way; it is given back."""
+        self.stop()
+        self._crew.abort()
+
+    async def forget(self) -> None:
+        """Our claims are another's now: begin none of them."""
+        for item in self._claims:
+            self._source.over(item)
+        self._claims.clear()
+        self._held.clear()
+
+    async def run(self, worker: str) -> None:
+        """Work until stopped; then everything is ended or given back, and written."""
+        self.worker = worker
+        async with asyncio.TaskGroup() as tasks:
+            settling = tasks.create_task(self._keep_settling())
+            hurry = tasks.create_task(self._end_of_grace())
+            left = await self._crew.work(self._requests())
+            hurry.cancel()
+            for request in left:
+                self._end(request.id, Release())
+            await self._all_settled()
+            settling.cancel()
+
+    async def _end_of_grace(self) -> None:
+        await self._stopping.wait()
+        await self._clock.sleep(self._settings.grace_seconds)
+        self._crew.abort()
+
+    # ── claiming
+
+    async def _requests(self) -> AsyncIterator[Request]:
+        """Requests of claimed items, as long as there is room for more."""
+        while not self._stopping.is_set():
+            for claim in await self._claim():
+                if request := self._accept(claim):
+                    yield request
+
+    async def _claim(self) -> list[Claim]:
+        room = self._settings.capacity - len(self._claims)
+        limit = min(room, self._settings.claim_at_once)
+        if room < self._settings.claim_at_once // 4:
+            limit = 0
+        try:
+            return await self._source.claims(self.worker, limit, self._share)
+        except StoreError as error:
+            get_logger().error("nothing can be claimed", error=str(error))
+            await self._clock.sleep(PAUSE)
+            return []
+
+    def _share(self, group: str) -> tuple[int, float]:
+        """How many more items of a domain are wanted, and for how long they will do."""
+        pace = self._paces.get(group)
+        wanted = FIRST_SHARE if pace is None else turns_within(pace, HORIZON)
+        return max(0, wanted - self._held[group]), HORIZON if pace else 0.0
+
+    def _accept(self, claim: Claim) -> Request | None:
+        self._claims[claim.id] = claim
+        self._held[claim.group] += 1
+        try:
+            request = self._lanes[claim.lane].request(claim)
+        except (KeyError, TypeError, ValueError) as error:
+            failure = {"kind": "broken", "reason": "bad_payload", "detail": repr(error)}
+            self._end(claim.id, Bury(failure))
+            return None
+        if claim.group not in self._paces:
+            self._paces[claim.group] = self._pipeline.pace_of(request)
+        return request
+
+    # ── ending
+
+    def _ended(self, outcome: Outcome) -> None:
+        """The crew came to an end with a request."""
+        claim = self._claims.get(outcome.request.id)
+        if claim:
+            ending = self._lanes[claim.lane].conclude(claim, outcome)
+            self._end(claim.id, ending, outcome)
+
+    def _put_back(self, request: Request, wait: Wait) -> None:
+        """A gate asks to wait for longer than claims are kept."""
+        delay = max(0.0, wait.until - self._clock.monotonic())
+        self._end(request.id, Release(delay, park=wait.line))
+
+    def _end(self, item: str, ending: Ending, outcome: Outcome | None = None) -> None:
+        if item in self._claims:
+            self._endings.append((self._claims[item], ending, outcome))
+            self._to_settle.set()
+
+    async def _keep_settling(self) -> None:
+        """Write back endings, as many at a time as there are; what fails is tried again."""
+        while True:
+            await self._to_settle.wait()
+            self._to_settle.clear()
+            batch, self._endings = self._endings, []
+            try:
+                await self._settle(batch)
+            except StoreError as error:
+                get_logger().error("results cannot be written yet", error=str(error))
+                self._endings = batch + self._endings
+                self._to_settle.set()
+                await self._clock.sleep(PAUSE)
+
+    async def _settle(self, batch: Sequence[tuple[Claim, Ending, Outcome | None]]) -> None:
+        results = [Result(claim, outcome, end) for claim, end, outcome in batch if outcome]
+        results.sort(key=lambda result: result.claim.lane)
+
+        def record(unit: Unit, accepted: Collection[str]) -> None:
+            chosen = [result for result in results if result.claim.id in accepted]
+            for lane, some in groupby(chosen, key=lambda result: result.claim.lane):
+                self._lanes[lane].record(unit, list(some))
+
+        endings = [(claim, ending) for claim, ending, _ in batch]
+        accepted = await self._queue.settle(endings, record)
+        for claim, _ in endings:
+            if self._claims.pop(claim.id, None):
+                self._held[claim.group] -= 1
+            self._source.over(claim.id)
+        for result in results:
+            if result.claim.id in accepted:
+                self._note(result)
+
+    def _note(self, result: Result) -> None:
+        lane = result.claim.lane
+        self.progress.done[lane] += 1
+        if result.outcome.ok:
+            self.progress.last_success[lane] = self._clock.monotonic()
+        self._settled(result)
+
+    async def _all_settled(self) -> None:
+        """Wait for the last results; a store that stays away is not waited for for ever."""
+        patience = self._clock.monotonic() + self._settings.grace_seconds
+        while self._claims and self._clock.monotonic() < patience:
+            await self._clock.sleep(PAUSE / 20)
+
+
+def turns_within(pace: Pace, seconds: float) -> int:
+    """About how many turns a pace allows in a time; as many as can be used at once at least."""
+    rates = [rate.limit * seconds / rate.window for rate in pace.rates]
+    if pace.delay:
+        rates.append(seconds / pace.delay)
+    return max(pace.concurrency, math.ceil(min(rates)))

@@ -1,0 +1,183 @@
+"""The one place where SQLite and PostgreSQL differ."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+from zlib import crc32
+
+from sqlalchemy import Connection, Table, event, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool
+
+from penstock.core.clock import Clock
+from penstock.core.errors import SettingsError
+from penstock.store.settings import StoreSettings
+
+FILE_NAME = "penstock.db"
+#: A reader that finds no free connection waits; this long is long enough to call it lost.
+POOL_SECONDS = 30.0
+#: Classes of PostgreSQL's error codes that pass by themselves: connection, resources (also a
+#: full disk), operator intervention, input/output, and transactions in each other's way.
+PASSING = ("08", "53", "57", "58", "40", "55P03")
+NOT_PASSING = ("no such table", "no such column", "syntax error", "has no column", "not a database")
+
+
+class Dialect(Protocol):
+    """What the rest of the store needs to know about its engine."""
+
+    name: str
+    #: Whether several transactions may write at the same time.
+    has_channels: bool
+    writing: AsyncEngine
+    reading: AsyncEngine
+
+    def now(self, connection: Connection) -> int:
+        """Milliseconds since 1970, by the clock that all processes share."""
+        ...
+
+    def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
+        """An INSERT with ON CONFLICT."""
+        ...
+
+    def take_turns(self, connection: Connection, name: str) -> None:
+        """Block until no other transaction is between here and its end."""
+        ...
+
+    def passes(self, error: Exception) -> bool:
+        """Whether an error may go away when the work is tried again."""
+        ...
+
+
+class Sqlite:
+    """One file, one writer at a time, any number of readers; what is committed is on disk."""
+
+    name = "sqlite"
+    has_channels = False
+
+    def __init__(self, settings: StoreSettings, clock: Clock) -> None:
+        try:
+            settings.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingsError(
+                f"PENSTOCK_STORE__FOLDER: {settings.folder}: {error.strerror}"
+            ) from error
+        path = settings.folder / FILE_NAME
+        self.writing = self._engine(path, settings, 1, "BEGIN IMMEDIATE")
+        self.reading = self._engine(path, settings, settings.pool_size, "BEGIN")
+        self._clock = clock
+        # A machine's clock may be set while we run: from here on only durations count.
+        self._offset = clock.now().timestamp() - clock.monotonic()
+
+    def now(self, connection: Connection) -> int:
+        del connection
+        return int((self._offset + self._clock.monotonic()) * 1000)
+
+    def insert(self, table: Table) -> sqlite.Insert:
+        return sqlite.insert(table)
+
+    def take_turns(self, connection: Connection, name: str) -> None:
+        """There is only one writer anyway."""
+
+    def passes(self, error: Exception) -> bool:
+        if not isinstance(error, DBAPIError):
+            return False
+        said = str(error.orig)
+        return type(error.orig).__name__ == "OperationalError" and not any(
+            words in said for words in NOT_PASSING
+        )
+
+    @staticmethod
+    def _engine(path: Path, settings: StoreSettings, size: int, begin: str) -> AsyncEngine:
+        engine = create_async_engine(
+            f"sqlite+aiosqlite:///{path}",
+            poolclass=AsyncAdaptedQueuePool,
+            pool_size=size,
+            max_overflow=0,
+            pool_timeout=POOL_SECONDS,
+            connect_args={"timeout": settings.busy_seconds},
+        )
+        event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+        event.listen(engine.sync_engine, "begin", _begin_with(begin))
+        return engine
+
+
+class Postgres:
+    """A server that many machines share."""
+
+    name = "postgresql"
+    has_channels = True
+
+    def __init__(self, settings: StoreSettings) -> None:
+        try:
+            url = make_url(settings.url.get_secret_value()).set(drivername="postgresql+asyncpg")
+        except ArgumentError as error:
+            raise SettingsError("PENSTOCK_STORE__URL is not a URL") from error
+        try:
+            self.writing = self.reading = create_async_engine(
+                url,
+                pool_size=settings.pool_size,
+                max_overflow=0,
+                pool_timeout=POOL_SECONDS,
+                connect_args={"timeout": 10, "server_settings": {"application_name": "penstock"}},
+            )
+        except ModuleNotFoundError as error:
+            raise SettingsError(
+                "PENSTOCK_STORE__URL needs the PostgreSQL client: pip install 'penstock[postgres]'"
+            ) from error
+
+    def now(self, connection: Connection) -> int:
+        clock = text("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+        return int(connection.execute(clock).scalar_one())
+
+    def insert(self, table: Table) -> postgresql.Insert:
+        return postgresql.insert(table)
+
+    def take_turns(self, connection: Connection, name: str) -> None:
+        lock = text("SELECT pg_advisory_xact_lock(:key)")
+        connection.execute(lock, {"key": crc32(f"penstock {name}".encode())})
+
+    def passes(self, error: Exception) -> bool:
+        if isinstance(error, OSError | TimeoutError):
+            return True
+        if not isinstance(error, DBAPIError):
+            return False
+        if error.connection_invalidated:
+            return True
+        code = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None) or ""
+        return code.startswith(PASSING)
+
+
+def open_dialect(settings: StoreSettings, clock: Clock) -> Dialect:
+    """The engine that the settings name."""
+    url = settings.url.get_secret_value()
+    if not url:
+        return Sqlite(settings, clock)
+    if url.partition("://")[0] not in ("postgresql", "postgres", "postgresql+asyncpg"):
+        raise SettingsError("PENSTOCK_STORE__URL must begin with postgresql://")
+    return Postgres(settings)
+
+
+def _prepare_sqlite(connection: Any, record: Any) -> None:
+    """Every new connection: transactions are begun by us, and a commit is on the disk."""
+    del record
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "cache_size=-65536",
+        "journal_size_limit=67108864",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_with(begin: str) -> Callable[[Connection], None]:
+    def on_begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return on_begin

@@ -1,0 +1,106 @@
+"""What all tables share: one metadata, and column types that are alike on both engines.
+
+Times are milliseconds since 1970. Text loses what PostgreSQL refuses (NUL, halves of
+characters); JSON loses NaN; whole numbers beyond 64 bits are refused by both engines alike.
+"""
+
+import json
+import math
+from typing import Any
+
+import orjson
+from sqlalchemy import BigInteger, Dialect, MetaData, Text, TypeDecorator
+
+from penstock.core.errors import StoreError
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+LARGEST = 2**63 - 1
+
+
+def storable(text: str) -> str:
+    """The text with a replacement for every character that one of the engines refuses."""
+    if "\x00" in text:
+        text = text.replace("\x00", REPLACEMENT)
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join(REPLACEMENT if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
+class CleanText(TypeDecorator[str]):
+    """Text from anywhere."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        del dialect
+        return None if value is None else storable(value)
+
+
+class Json(TypeDecorator[Any]):
+    """Plain data, kept as text; what has no JSON form becomes null or loses its oddity."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        del dialect
+        return None if value is None else dump(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        del dialect
+        return None if value is None else orjson.loads(value)
+
+
+class Whole(TypeDecorator[int]):
+    """A whole number of at most 64 bits."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> int | None:
+        del dialect
+        if value is not None and not -LARGEST - 1 <= value <= LARGEST:
+            raise StoreError(f"{value} is larger than any database column")
+        return value
+
+
+class Moment(Whole):
+    """Milliseconds since 1970, UTC."""
+
+    cache_ok = True
+
+
+def dump(value: Any) -> str:
+    """The value as JSON that both engines take."""
+    try:
+        text = orjson.dumps(value).decode()
+    except TypeError:
+        # Half of a character or a number beyond 64 bits: the slow encoder copes with both.
+        text = storable(json.dumps(_tame(value), ensure_ascii=False))
+    return text.replace("\\u0000", REPLACEMENT) if "\\u0000" in text else text
+
+
+def _tame(value: Any) -> Any:
+    match value:
+        case dict():
+            return {str(key): _tame(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_tame(each) for each in value]
+        case float() if not math.isfinite(value):
+            return None
+        case int() if not isinstance(value, bool) and not -LARGEST - 1 <= value <= LARGEST:
+            return str(value)
+        case _:
+            return value

@@ -1,0 +1,179 @@
+"""The store: runs units of work, many small ones in one transaction, and rides out trouble.
+
+A write is acknowledged after the commit that made it durable. Writes that are asked for while
+another transaction is under way wait and then share the next one: the cost of a commit is
+paid once for all of them. One that fails is run again alone, so that it harms no other.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoFreeConnection
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from penstock.core.clock import Clock
+from penstock.core.errors import PenstockError, StoreError, StoreLost
+from penstock.core.log import get_logger
+from penstock.store.dialect import Dialect, open_dialect
+from penstock.store.settings import StoreSettings
+from penstock.store.unit import Unit
+
+T = TypeVar("T")
+Work = Callable[[Unit], T]
+
+MOST_IN_ONE_COMMIT = 512
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
+
+
+@dataclass(slots=True)
+class _Job:
+    """A write that somebody waits for."""
+
+    work: Work[Any]
+    done: asyncio.Future[Any]
+
+    def end(self, result: Any) -> None:
+        if not self.done.done():
+            self.done.set_result(result)
+
+    def fail(self, error: BaseException) -> None:
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+class Store:
+    """A database that is open."""
+
+    def __init__(self, dialect: Dialect, settings: StoreSettings, clock: Clock) -> None:
+        self._dialect = dialect
+        self._settings = settings
+        self._clock = clock
+        self._channels: dict[str, asyncio.Queue[_Job]] = {}
+        self._writers: list[asyncio.Task[None]] = []
+
+    @property
+    def engine(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._dialect.name
+
+    async def write(self, work: Work[T], channel: str = "") -> T:
+        """Run a unit of work; returns what it returned, after it was committed.
+
+        Writes of one channel are carried out in order; an engine that can, works on several
+        channels at the same time.
+        """
+        job = _Job(work, asyncio.get_running_loop().create_future())
+        await self._channel(channel).put(job)
+        result: T = await job.done
+        return result
+
+    async def read(self, work: Work[T]) -> T:
+        """Run a unit of work that changes nothing."""
+        (result,) = await self._ride_out(self._dialect.reading, [work])
+        found: T = result
+        return found
+
+    def _channel(self, name: str) -> asyncio.Queue[_Job]:
+        name = name if self._dialect.has_channels else ""
+        if name not in self._channels:
+            jobs = self._channels[name] = asyncio.Queue(self._settings.max_queued_writes)
+            self._writers.append(asyncio.create_task(self._keep_writing(jobs)))
+        return self._channels[name]
+
+    async def _keep_writing(self, jobs: asyncio.Queue[_Job]) -> None:
+        while True:
+            group = [await jobs.get()]
+            while len(group) < MOST_IN_ONE_COMMIT and not jobs.empty():
+                group.append(jobs.get_nowait())
+            try:
+                await self._carry_out(group)
+            finally:
+                for job in group:
+                    # Only one that was cut off is not over by now.
+                    job.fail(StoreError("the store was closed before this was written"))
+                    jobs.task_done()
+
+    async def _carry_out(self, group: list[_Job]) -> None:
+        """All in one transaction; if one of them fails, each on its own."""
+        try:
+            results = await self._ride_out(self._dialect.writing, [job.work for job in group])
+        except StoreLost as error:
+            for job in group:
+                job.fail(error)
+        except Exception as error:
+            # Whatever it is, it belongs to who asked for it.
+            if len(group) == 1:
+                group[0].fail(error)
+                return
+            for job in group:
+                await self._carry_out([job])
+        else:
+            for job, result in zip(group, results, strict=True):
+                job.end(result)
+
+    async def _ride_out(self, engine: AsyncEngine, works: list[Work[Any]]) -> list[Any]:
+        """Run works in one transaction; again and again while the trouble is one that passes."""
+        give_up_at = self._clock.monotonic() + self._settings.ride_out_seconds
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return await self._transact(engine, works)
+            except (SQLAlchemyError, OSError, TimeoutError) as error:
+                if not (isinstance(error, NoFreeConnection) or self._dialect.passes(error)):
+                    raise _explained(error) from error
+                if self._clock.monotonic() >= give_up_at:
+                    raise StoreLost(f"the store is out of reach: {_first_line(error)}") from error
+                get_logger().warning("store: trying again", error=_first_line(error))
+            await self._clock.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+    async def _transact(self, engine: AsyncEngine, works: list[Work[Any]]) -> list[Any]:
+        def run(connection: Connection) -> list[Any]:
+            unit = Unit(connection, self._dialect)
+            results = [work(unit) for work in works]
+            unit.close()
+            return results
+
+        async with engine.begin() as connection:
+            return await connection.run_sync(run)
+
+    async def flush(self) -> None:
+        """Wait until everything that was asked for is written."""
+        await asyncio.gather(*(jobs.join() for jobs in self._channels.values()))
+
+    async def close(self) -> None:
+        """Give up all connections, and what was not flushed."""
+        for writer in self._writers:
+            writer.cancel()
+        await asyncio.gather(*self._writers, return_exceptions=True)
+        await self._dialect.writing.dispose()
+        await self._dialect.reading.dispose()
+
+
+@asynccontextmanager
+async def open_store(settings: StoreSettings, clock: Clock) -> AsyncIterator[Store]:
+    """Open the store that the settings name; left, it finishes what was asked of it."""
+    store = Store(open_dialect(settings, clock), settings, clock)
+    try:
+        yield store
+        await store.flush()
+    finally:
+        await store.close()
+
+
+def _explained(error: Exception) -> PenstockError:
+    said = _first_line(error)
+    if "no such table" in said or "UndefinedTable" in said or "does not exist" in said:
+        return StoreError(f"the store has not been set up: run `penstock db upgrade` ({said})")
+    return StoreError(f"the store refused: {said}")
+
+
+def _first_line(error: Exception) -> str:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return str(cause).partition("\n")[0] or type(error).__name__

@@ -1,0 +1,73 @@
+"""A unit of work: what is done in one transaction, which is committed once, at its edge.
+
+Code that reads or writes the store is a plain function that takes a `Unit`. It never commits.
+It may be run again from the start, when a connection was lost or another transaction was in
+the way: so whatever it does to anything but the unit must not matter.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import Connection, CursorResult, Executable, Table
+from sqlalchemy.dialects import postgresql, sqlite
+
+from penstock.store.dialect import Dialect
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+class Tally(Protocol):
+    """Small changes to rows that many want to change: gathered, and written at the edge."""
+
+    def write(self, unit: "Unit") -> None:
+        """Write what was gathered, always in the same order: then nobody waits in a circle."""
+        ...
+
+
+T = TypeVar("T", bound=Tally)
+
+
+class Unit:
+    """One open transaction."""
+
+    def __init__(self, connection: Connection, dialect: Dialect) -> None:
+        self._connection = connection
+        self._dialect = dialect
+        self._tallies: dict[Callable[[], Tally], Tally] = {}
+
+    @cached_property
+    def now(self) -> int:
+        """Milliseconds since 1970, by the clock that all processes of this store share."""
+        return self._dialect.now(self._connection)
+
+    def run(
+        self, statement: Executable, values: Rows | Mapping[str, Any] | None = None
+    ) -> CursorResult[*tuple[Any, ...]]:
+        """Execute one statement; with a sequence of values, once for each."""
+        return self._connection.execute(statement, values)
+
+    def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
+        """An INSERT that can say what to do on a conflict."""
+        return self._dialect.insert(table)
+
+    def take_turns(self, name: str) -> None:
+        """Let only one transaction at a time pass here until it is over."""
+        self._dialect.take_turns(self._connection, name)
+
+    def tally(self, kind: Callable[[], T]) -> T:
+        """The transaction's one tally of a kind."""
+        if kind not in self._tallies:
+            self._tallies[kind] = kind()
+        found: T = self._tallies[kind]  # type: ignore[assignment]
+        return found
+
+    def close(self) -> None:
+        """Write the tallies; the commit follows."""
+        for tally in self._tallies.values():
+            tally.write(self)
+
+    @property
+    def connection(self) -> Connection:
+        """For migrations, which need more than statements."""
+        return self._connection

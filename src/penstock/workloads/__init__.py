@@ -1,0 +1,1 @@
+"""What Penstock is used for; no workload imports another."""

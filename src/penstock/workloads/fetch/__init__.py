@@ -1,0 +1,1 @@
+"""Lists of URLs, fetched once each, whatever happens meanwhile."""

@@ -1,0 +1,95 @@
+"""The `fetch` lane: one URL each; the outcome and its event are written together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.core.ids import new_id
+from penstock.core.trace import new_trace
+from penstock.events.log import EventLog
+from penstock.events.ports import Message
+from penstock.kernel.model import Outcome, Refused, Request
+from penstock.queue.lanes import Result
+from penstock.queue.ports import Bury, Claim, Done, Ending, Item
+from penstock.store import Unit
+from penstock.workloads.fetch.tables import outcomes
+
+NAME = "fetch"
+TOPIC = "fetch.finished"
+#: Gates that say no for reasons of the site's: the URL is not to blame, so it is no dead letter.
+NOT_TO_BLAME = frozenset({"robots", "hours", "breaker"})
+
+
+def item_for(request: Request, group: str, run: str) -> Item:
+    """A request as an item of the lane; the same URL is taken once in a run."""
+    return Item(
+        id=new_id(),
+        lane=NAME,
+        payload={
+            "url": request.url,
+            "headers": dict(request.headers),
+            "extract": request.extract,
+            "run": run,
+        },
+        group=group,
+        key=f"{run}:{request.url}",
+        quota=run,
+        traceparent=request.traceparent or new_trace(),
+    )
+
+
+class FetchLane:
+    """Fetches and records."""
+
+    name = NAME
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+
+    def request(self, claim: Claim) -> Request:
+        payload = claim.payload
+        return Request(
+            payload["url"],
+            id=claim.id,
+            headers=payload["headers"],
+            extract=payload["extract"],
+            traceparent=claim.traceparent,
+        )
+
+    def conclude(self, claim: Claim, outcome: Outcome) -> Ending:
+        del claim
+        failure = outcome.failure
+        if failure is None or (isinstance(failure, Refused) and failure.gate in NOT_TO_BLAME):
+            return Done()
+        return Bury(failure.as_json())
+
+    def record(self, unit: Unit, results: Sequence[Result]) -> None:
+        rows = [_row(unit, result) for result in results]
+        insert = unit.insert(outcomes)
+        names = ("domain", "status", "reason", "body", "document", "at")
+        changes = {name: insert.excluded[name] for name in names}
+        unit.run(insert.on_conflict_do_update(index_elements=["item_id"], set_=changes), rows)
+        self._log.append(
+            unit, [_message(result, row) for result, row in zip(results, rows, strict=True)]
+        )
+
+
+def _row(unit: Unit, result: Result) -> dict[str, Any]:
+    outcome = result.outcome
+    return {
+        "item_id": result.claim.id,
+        "lane": NAME,
+        "url": outcome.request.url,
+        "domain": outcome.domain,
+        "status": "ok" if outcome.ok else "failed",
+        "reason": outcome.failure.reason if outcome.failure else None,
+        "body": None,
+        "document": outcome.as_json(),
+        "at": unit.now,
+    }
+
+
+def _message(result: Result, row: dict[str, Any]) -> Message:
+    claim = result.claim
+    # The token makes the id: the same end of the same claim is the same event.
+    event = f"{claim.id}.{claim.token:x}"
+    return Message(event, TOPIC, row["domain"], row["document"], claim.traceparent)
