@@ -6,7 +6,6 @@ its group: no scan, however many items wait, and no group in front of another. T
 may be early, never late: who finds nothing there corrects it.
 """
 
-import os
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,12 +19,12 @@ from sqlalchemy import (
     bindparam,
     case,
     func,
-    or_,
     select,
     text,
     update,
 )
 
+from penstock.queue.lines import Changes, Line, discount
 from penstock.queue.ports import (
     ACCEPTED,
     DUPLICATE,
@@ -51,7 +50,6 @@ from penstock.store import Store, Unit
 MOST_AT_ONCE = 1000
 #: Parts of one claiming statement; SQLite allows 500.
 LINES_AT_ONCE = 100
-SHARDS = 64
 #: Claims lost with their workers before an item is taken for the cause.
 MOST_LOST = 5
 #: For each of some lines, numbered; statements of hundreds of parts are too slow to compose.
@@ -75,47 +73,6 @@ WORKER_LOST = {
     "reason": "worker_lost",
     "detail": f"{MOST_LOST} workers were lost while they had it",
 }
-
-
-class Line(NamedTuple):
-    """The items of one group in one lane at one priority."""
-
-    lane: str
-    priority: int
-    group: str
-
-
-class _Changes:
-    """What a transaction does to lines and counts; written once, in a fixed order."""
-
-    def __init__(self) -> None:
-        self.wake: dict[Line, int] = {}
-        self.pending: Counter[tuple[str, str]] = Counter()
-
-    def wait(self, line: Line, at: int) -> None:
-        """Something in a line waits until a time."""
-        self.wake[line] = min(at, self.wake.get(line, at))
-
-    def write(self, unit: Unit) -> None:
-        if self.wake:
-            rows = [
-                {
-                    "lane": line.lane,
-                    "priority": line.priority,
-                    "group_key": line.group,
-                    "next_at": at,
-                }
-                for line, at in sorted(self.wake.items())
-            ]
-            unit.run(_upsert_lines(unit), rows)
-        shard = os.getpid() % SHARDS
-        changed = [
-            {"lane": lane, "quota": quota, "shard": shard, "pending": number}
-            for (lane, quota), number in sorted(self.pending.items())
-            if number
-        ]
-        if changed:
-            unit.run(_upsert_counts(unit), changed)
 
 
 class SqlQueue:
@@ -192,7 +149,7 @@ class _Room:
     def __init__(self, unit: Unit, limits: Mapping[str, LaneLimit], wanted: Sequence[Item]) -> None:
         lanes = {item.lane for item in wanted if item.lane in limits}
         self._limits = limits
-        self._pending = Counter(unit.tally(_Changes).pending)
+        self._pending = Counter(unit.tally(Changes).pending)
         query = select(counts.c.lane, counts.c.quota, func.sum(counts.c.pending))
         query = query.where(counts.c.lane.in_(lanes)).group_by(counts.c.lane, counts.c.quota)
         for lane, quota, number in unit.run(query) if lanes else ():
@@ -244,7 +201,7 @@ def _enqueued(unit: Unit, some: Sequence[Item]) -> dict[str, int]:
 
 
 def _count_in(unit: Unit, item: Item) -> None:
-    changes = unit.tally(_Changes)
+    changes = unit.tally(Changes)
     line = Line(item.lane, _priority(item.priority), item.group)
     changes.wait(line, unit.now + _ms(item.delay))
     changes.pending[item.lane, item.quota] += 1
@@ -252,21 +209,6 @@ def _count_in(unit: Unit, item: Item) -> None:
 
 def _priority(number: int) -> int:
     return min(max(number, PRIORITIES.start), PRIORITIES.stop - 1)
-
-
-def _upsert_lines(unit: Unit) -> Any:
-    insert = unit.insert(lines)
-    new, old = insert.excluded.next_at, lines.c.next_at
-    sooner = case((or_(old.is_(None), old > new), new), else_=old)
-    keys = [lines.c.lane, lines.c.priority, lines.c.group_key]
-    return insert.on_conflict_do_update(index_elements=keys, set_={"next_at": sooner})
-
-
-def _upsert_counts(unit: Unit) -> Any:
-    insert = unit.insert(counts)
-    keys = [counts.c.lane, counts.c.quota, counts.c.shard]
-    total = counts.c.pending + insert.excluded.pending
-    return insert.on_conflict_do_update(index_elements=keys, set_={"pending": total})
 
 
 # ── claim
@@ -452,7 +394,7 @@ def _finish(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
             .values(state=State.DONE, finished_at=unit.now, failure=None)
             .returning(items.c.lane, items.c.quota)
         )
-        _discount(unit, unit.run(statement))
+        discount(unit, unit.run(statement))
 
 
 def _bury(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
@@ -466,14 +408,7 @@ def _bury(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
     unit.run(statement, rows)
     query = select(items.c.lane, items.c.quota)
     for some in _batches(endings):
-        _discount(unit, unit.run(query.where(items.c.id.in_([claim.id for claim, _ in some]))))
-
-
-def _discount(unit: Unit, rows: Any) -> None:
-    """Items of these lanes and quotas are pending no more."""
-    pending = unit.tally(_Changes).pending
-    for lane, quota in rows:
-        pending[lane, quota] -= 1
+        discount(unit, unit.run(query.where(items.c.id.in_([claim.id for claim, _ in some]))))
 
 
 def _wait_again(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
@@ -485,7 +420,7 @@ def _wait_again(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
         attempts=items.c.attempts - bindparam("fewer"),
         failure=func.coalesce(bindparam("a_failure", type_=items.c.failure.type), items.c.failure),
     )
-    rows, changes = [], unit.tally(_Changes)
+    rows, changes = [], unit.tally(Changes)
     for claim, ending in endings:
         at = unit.now + _ms(ending.delay)
         fewer, failure = (0, ending.failure) if isinstance(ending, Retry) else (1, None)
@@ -533,14 +468,14 @@ def _rescue(unit: Unit) -> int:
         .values(state=State.DEAD, finished_at=unit.now, token=None, failure=WORKER_LOST)
         .returning(items.c.lane, items.c.quota)
     )
-    _discount(unit, unit.run(buried))
+    discount(unit, unit.run(buried))
     freed = (
         update(items)
         .where(mine)
         .values(state=State.WAITING, not_before=unit.now, token=None)
         .returning(items.c.lane, items.c.priority, items.c.group_key)
     )
-    changes, number = unit.tally(_Changes), 0
+    changes, number = unit.tally(Changes), 0
     for row in unit.run(freed):
         changes.wait(Line(row.lane, row.priority, row.group_key), unit.now)
         number += 1
@@ -570,7 +505,7 @@ def _revive(unit: Unit, ids: Sequence[str] | None, lane: str | None) -> int:
         )
         .returning(items.c.lane, items.c.priority, items.c.group_key, items.c.quota)
     )
-    changes, number = unit.tally(_Changes), 0
+    changes, number = unit.tally(Changes), 0
     for row in unit.run(statement):
         changes.wait(Line(row.lane, row.priority, row.group_key), unit.now)
         changes.pending[row.lane, row.quota] += 1
