@@ -19,7 +19,11 @@ from __future__ import annotations
 
 import argparse
 import functools
+import http.client
 import os
+import pwd
+import re
+import shlex
 import shutil
 import signal
 import socket
@@ -29,7 +33,8 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -40,7 +45,8 @@ HERE = Path(__file__).resolve().parent
 COMPOSE_FILE = HERE / "compose.yaml"
 KNOWN_ABSENCES_FILE = HERE / "known_absences.toml"
 
-READY_SECONDS = 30.0
+LOG_NAME = "output.log"
+READY_SECONDS = 60.0
 STOP_SECONDS = 5.0
 WIND_DOWN_SECONDS = 10.0
 INSTALL_SECONDS = 900.0
@@ -61,12 +67,17 @@ class Interrupted(SystemExit):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A program that the tests start themselves: they only need to know where it is."""
+    """A program that the tests start themselves: they only need to know where it is.
+
+    `folders` are absolute patterns of folders to look into before the PATH; without a `package` the
+    program cannot be installed.
+    """
 
     name: str
     variable: str
     program: str
-    package: str
+    package: str = ""
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +85,8 @@ class Server:
     """A server that runs as long as the command does.
 
     `arguments` gets the program, a folder of the server's own and a free port; it may prepare the
-    folder. `answers` says whether a server at an address is ready.
+    folder, and finds it as it left it if the server was killed. `answers` says whether a server at
+    an address is ready. `ending` is the signal that stops it soonest: its data is thrown away.
     """
 
     name: str
@@ -84,6 +96,7 @@ class Server:
     arguments: Callable[[str, Path, int], list[str]]
     answers: Callable[[str], bool]
     compose_port: int
+    ending: signal.Signals = signal.SIGTERM
 
 
 Requirement = Tool | Server
@@ -147,7 +160,138 @@ def redis_answers(address: str) -> bool:
         return False
 
 
+def postgres_arguments(program: str, folder: Path, port: int) -> list[str]:
+    user = unprivileged("postgres")
+    data = folder / "data"
+    if not data.exists():
+        make_folder_for_postgres(data)
+        flags = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"]
+        initdb = str(Path(program).with_name("initdb"))
+        call([*user, initdb, "--pgdata", str(data), "--no-sync", *flags], READY_SECONDS)
+    listen = ["-p", str(port), "-c", "listen_addresses=127.0.0.1"]
+    return [*user, program, "-D", str(data), *listen, "-c", f"unix_socket_directories={data}"]
+
+
+def make_folder_for_postgres(folder: Path) -> None:
+    folder.mkdir()
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres", "postgres")
+        folder.parent.chmod(0o711)  # its user passes through
+
+
+def unprivileged(user: str) -> list[str]:
+    """What to put before a command that refuses to be run by root."""
+    if os.geteuid() != 0:
+        return []
+    try:
+        pwd.getpwnam(user)
+    except KeyError as error:
+        raise UnavailableError(f"it refuses to run as root, and no user {user} exists") from error
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--"]
+
+
+def postgres_answers(address: str) -> bool:
+    url = urlsplit(address)
+    user, database = unquote(url.username or "postgres"), url.path.strip("/") or "postgres"
+    parameters = f"user\0{user}\0database\0{database}\0\0".encode()
+    hello = (len(parameters) + 8).to_bytes(4, "big") + b"\0\x03\0\0" + parameters
+    # It asks for a password or for none; while it starts up or recovers, it answers with an error.
+    return reply_to(hello, address, 5432).startswith(b"R")
+
+
+def rabbitmq_arguments(program: str, folder: Path, port: int) -> list[str]:
+    (folder / "enabled_plugins").write_text("[].")
+    variables = {
+        "HOME": folder,
+        "ERL_EPMD_ADDRESS": "127.0.0.1",
+        "ERL_EPMD_PORT": free_port(),
+        "RABBITMQ_CONF_ENV_FILE": folder / "rabbitmq-env.conf",
+        "RABBITMQ_CONFIG_FILE": folder / "rabbitmq",
+        "RABBITMQ_DIST_PORT": free_port(),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": folder / "enabled_plugins",
+        "RABBITMQ_LOG_BASE": folder / "log",
+        "RABBITMQ_MNESIA_BASE": folder / "mnesia",
+        "RABBITMQ_NODENAME": "penstock@localhost",
+        "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+        "RABBITMQ_NODE_PORT": port,
+        "RABBITMQ_PID_FILE": folder / "pid",
+    }
+    # The epmd that Erlang starts by itself would outlive the server: one of the server's own group
+    # is stopped with it.
+    with_epmd = f"epmd & until epmd -names; do sleep 0.02; done; exec {shlex.quote(program)}"
+    assignments = [f"{name}={value}" for name, value in variables.items()]
+    return ["env", *assignments, "sh", "-c", with_epmd]
+
+
+def rabbitmq_answers(address: str) -> bool:
+    start_of_a_method_frame = b"\x01\0\0"
+    return reply_to(b"AMQP\0\0\x09\x01", address, 5672).startswith(start_of_a_method_frame)
+
+
+def reply_to(greeting: bytes, address: str, default_port: int) -> bytes:
+    """What a server says first to a greeting; nothing if there is none."""
+    url = urlsplit(address)
+    try:
+        with socket.create_connection(
+            (url.hostname or "127.0.0.1", url.port or default_port), 2
+        ) as connection:
+            connection.sendall(greeting)
+            return connection.recv(64)
+    except (OSError, ValueError):
+        return b""
+
+
+def s3_arguments(program: str, _folder: Path, port: int) -> list[str]:
+    return [program, "--host", "127.0.0.1", "--port", str(port)]
+
+
+def s3_answers(address: str) -> bool:
+    url = urlsplit(address)
+    secure = url.scheme == "https"
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    try:
+        with closing(kind(url.hostname or "127.0.0.1", url.port, timeout=2)) as connection:
+            connection.request("GET", "/")
+            # Without a signature it may refuse to list buckets; that is an answer too.
+            return connection.getresponse().status < 500
+    except (OSError, ValueError, http.client.HTTPException):
+        return False
+
+
 REDIS_SERVER = Tool("redis-server", "PENSTOCK_TEST_REDIS_BINARY", "redis-server", "redis-server")
+POSTGRES_SERVER = Tool(
+    name="postgres",
+    variable="PENSTOCK_TEST_POSTGRES_BINARY",
+    program="postgres",
+    package="postgresql",
+    folders=("/usr/lib/postgresql/*/bin",),
+)
+RABBITMQ_SERVER = Tool(
+    name="rabbitmq-server",
+    variable="PENSTOCK_TEST_RABBITMQ_BINARY",
+    program="rabbitmq-server",
+    package="rabbitmq-server",
+    folders=("/usr/lib/rabbitmq/bin",),  # the one on the PATH changes the user
+)
+MOTO_SERVER = Tool(
+    name="moto_server",
+    variable="PENSTOCK_TEST_MOTO_BINARY",
+    program="moto_server",
+    folders=(str(Path(sys.executable).parent),),
+)
+
+TOOLS: tuple[Tool, ...] = (
+    # The servers also on their own: tests that kill a server start a private one.
+    REDIS_SERVER,
+    POSTGRES_SERVER,
+    RABBITMQ_SERVER,
+    MOTO_SERVER,
+    Tool("tinyproxy", "PENSTOCK_TEST_TINYPROXY", "tinyproxy", "tinyproxy"),
+    Tool("microsocks", "PENSTOCK_TEST_MICROSOCKS", "microsocks", "microsocks"),
+    Tool("strace", "PENSTOCK_TEST_STRACE", "strace", "strace"),
+    Tool("faketime", "PENSTOCK_TEST_FAKETIME", "faketime", "faketime"),
+)
+
 REDIS = Server(
     name="redis",
     variable="PENSTOCK_TEST_REDIS_URL",
@@ -157,13 +301,37 @@ REDIS = Server(
     answers=redis_answers,
     compose_port=6379,
 )
-
-REQUIREMENTS: tuple[Requirement, ...] = (
-    REDIS_SERVER,  # also on its own: tests that kill a Redis start a private one
-    REDIS,
-    Tool("tinyproxy", "PENSTOCK_TEST_TINYPROXY", "tinyproxy", "tinyproxy"),
-    Tool("microsocks", "PENSTOCK_TEST_MICROSOCKS", "microsocks", "microsocks"),
+POSTGRES = Server(
+    name="postgresql",
+    variable="PENSTOCK_TEST_POSTGRES_URL",
+    tool=POSTGRES_SERVER,
+    address="postgresql://postgres@127.0.0.1:{port}/postgres",
+    arguments=postgres_arguments,
+    answers=postgres_answers,
+    compose_port=5432,
+    ending=signal.SIGQUIT,
 )
+RABBITMQ = Server(
+    name="rabbitmq",
+    variable="PENSTOCK_TEST_RABBITMQ_URL",
+    tool=RABBITMQ_SERVER,
+    address="amqp://guest:guest@127.0.0.1:{port}//",
+    arguments=rabbitmq_arguments,
+    answers=rabbitmq_answers,
+    compose_port=5672,
+)
+S3 = Server(
+    name="s3",
+    variable="PENSTOCK_TEST_S3_URL",
+    tool=MOTO_SERVER,
+    address="http://127.0.0.1:{port}",
+    arguments=s3_arguments,
+    answers=s3_answers,
+    compose_port=5000,
+)
+
+SERVERS: tuple[Server, ...] = (REDIS, POSTGRES, RABBITMQ, S3)
+REQUIREMENTS: tuple[Requirement, ...] = (*TOOLS, *SERVERS)
 
 
 def ways_to(requirement: Requirement) -> Iterator[Way]:
@@ -187,10 +355,21 @@ def ways_to(requirement: Requirement) -> Iterator[Way]:
 
 
 def ways_to_program(tool: Tool) -> Iterator[Way]:
-    if found := shutil.which(tool.program):
+    if found := find(tool):
         yield Way(found, lambda _run: found)
-    elif can_install():
+    elif tool.package and can_install():
         yield Way(f"apt-get install {tool.package}", lambda _run: install(tool))
+
+
+def find(tool: Tool) -> str | None:
+    """The tool's program: in the newest of its own folders, else on the PATH."""
+    folders = [str(folder) for pattern in tool.folders for folder in Path("/").glob(pattern[1:])]
+    newest_first = sorted(folders, key=version_in, reverse=True)
+    return shutil.which(tool.program, path=os.pathsep.join([*newest_first, *os.get_exec_path()]))
+
+
+def version_in(path: str) -> list[int]:
+    return [int(digits) for digits in re.findall(r"\d+", path)]
 
 
 def started_with(server: Server, program: Way) -> Way:
@@ -198,12 +377,13 @@ def started_with(server: Server, program: Way) -> Way:
 
 
 def no_way_to(requirement: Requirement) -> str:
-    program = requirement.program if isinstance(requirement, Tool) else requirement.tool.program
+    tool = requirement if isinstance(requirement, Tool) else requirement.tool
     reasons = [
         f"${requirement.variable} is not set",
-        f"no {program} on the PATH",
-        "packages can be installed only on Debian as root",
+        f"no {tool.program} in {' or '.join((*tool.folders, 'the PATH'))}",
     ]
+    if tool.package:
+        reasons.append("packages can be installed only on Debian as root")
     if isinstance(requirement, Server):
         reasons.append("no Docker engine with Compose answers")
     return "; ".join(reasons)
@@ -218,6 +398,13 @@ def provide(requirement: Requirement, run: Run) -> Finding:
         except UnavailableError as failure:
             failures.append(f"{way.origin}: {failure}")
     return Missing(requirement, "; ".join(failures) or no_way_to(requirement))
+
+
+def provide_all(run: Run) -> list[Finding]:
+    """Provide programs one by one, as apt-get wants to be alone, then all servers at once."""
+    tools = [provide(each, run) for each in TOOLS]
+    with ThreadPoolExecutor() as pool:
+        return [*tools, *pool.map(functools.partial(provide, run=run), SERVERS)]
 
 
 def foresee(requirement: Requirement) -> Finding:
@@ -294,7 +481,7 @@ def update_package_lists() -> None:
 
 
 def install(tool: Tool) -> str:
-    if found := shutil.which(tool.program):
+    if found := find(tool):
         return found
     say(f"Installing {tool.package} with apt-get")
     update_package_lists()
@@ -304,27 +491,37 @@ def install(tool: Tool) -> str:
         INSTALL_SECONDS,
         DEBIAN_FRONTEND="noninteractive",
     )
-    return require_program(tool.program)
+    if (found := find(tool)) is None:
+        raise UnavailableError(f"the package {tool.package} brought no {tool.program}")
+    return found
 
 
 def start(server: Server, program: str, run: Run) -> str:
     folder = run.folder / server.name
     folder.mkdir(exist_ok=True)
     port = free_port()
-    log = folder / "output.log"
-    with log.open("wb") as output:
-        # A session of its own keeps a Ctrl-C meant for the command away from the server.
-        process = subprocess.Popen(
-            server.arguments(program, folder, port),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    run.undo.callback(stop, process)
+    process = launch(server, program, folder, port)
+    run.undo.callback(stop, process, server.ending)
     address = server.address.format(port=port)
-    await_answer(server, address, process, log)
+    await_answer(server, address, process, folder)
     return address
+
+
+def launch(server: Server, program: str, folder: Path, port: int) -> subprocess.Popen[bytes]:
+    """Start a server on the data in its folder, without waiting for it to answer."""
+    arguments = server.arguments(program, folder, port)
+    with (folder / LOG_NAME).open("wb") as output:
+        try:
+            # A session of its own keeps a Ctrl-C meant for the command away from the server.
+            return subprocess.Popen(
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UnavailableError(str(error)) from error
 
 
 def free_port() -> int:
@@ -334,10 +531,12 @@ def free_port() -> int:
         return port
 
 
-def await_answer(server: Server, address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def await_answer(
+    server: Server, address: str, process: subprocess.Popen[bytes], folder: Path
+) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while not server.answers(address):
-        said = last_line(log.read_text(errors="replace"))
+        said = last_line((folder / LOG_NAME).read_text(errors="replace"))
         if process.poll() is not None:
             raise UnavailableError(f"it ended at once with code {process.returncode}: {said}")
         if time.monotonic() > deadline:
@@ -345,9 +544,9 @@ def await_answer(server: Server, address: str, process: subprocess.Popen[bytes],
         time.sleep(0.05)
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes], ending: signal.Signals = signal.SIGTERM) -> None:
     """End a server and every process of its group, gently first."""
-    signal_group(process, signal.SIGTERM)
+    signal_group(process, ending)
     with suppress(subprocess.TimeoutExpired):
         process.wait(STOP_SECONDS)
     signal_group(process, signal.SIGKILL)
@@ -398,9 +597,9 @@ def print_table(title: str, state: str, findings: Sequence[Finding]) -> None:
         match finding:
             case Available(origin=origin, value=value):
                 shown = without_password(value) if value not in ("", origin) else ""
-                say(f"  {name:<13} {state:<10} {origin}  {shown}".rstrip())
+                say(f"  {name:<15} {state:<10} {origin}  {shown}".rstrip())
             case Missing(reason=reason):
-                say(f"  {name:<13} {'missing':<10} {reason}")
+                say(f"  {name:<15} {'missing':<10} {reason}")
 
 
 def say(line: str) -> None:
@@ -421,7 +620,8 @@ def run_with_servers(command: Sequence[str]) -> int:
     with ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="penstock-servers-"))
         run = Run(Path(folder), undo)
-        findings = [provide(each, run) for each in REQUIREMENTS]
+        run.folder.chmod(0o711)  # a server may run as another user, who passes through
+        findings = provide_all(run)
         undo.callback(ignore_signals)
         return run_between_tables(command, findings, excuses)
 

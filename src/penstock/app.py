@@ -1,18 +1,23 @@
 """The composition root: settings in, a running platform out. The only file naming back ends."""
 
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 
+from penstock.core.chores import Chore, keep_doing
 from penstock.core.clock import Clock, SystemClock
 from penstock.core.errors import PolicyError, SettingsError
 from penstock.core.lock import only_process
 from penstock.core.log import get_logger
 from penstock.core.metrics import Metrics
 from penstock.core.supervise import Supervisor
+from penstock.events.file import EventFile
 from penstock.events.log import EventLog
+from penstock.events.ports import Sink
+from penstock.events.relay import Relay
 from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, Lookup, SystemLookup
 from penstock.kernel.breaker import MemoryBreaker
@@ -29,15 +34,21 @@ from penstock.kernel.reader import Reader
 from penstock.kernel.retry import Retry
 from penstock.kernel.robots import MemoryRobotsCache, Robots
 from penstock.kernel.settings import open_policies
+from penstock.kernel.switches import Switches
 from penstock.quality.standalone import StandaloneJudge
 from penstock.queue.heartbeat import Heartbeat, Pulse
 from penstock.queue.lanes import Lane, Result
-from penstock.queue.ports import LaneLimit
+from penstock.queue.ports import LaneLimit, State
+from penstock.queue.scheduler import Scheduler
+from penstock.queue.seats import Seat
 from penstock.queue.sources import Polling, Source
 from penstock.queue.sql import SqlQueue
 from penstock.queue.station import Station, StationSettings
+from penstock.queue.upkeep import Upkeep
 from penstock.settings import Settings
 from penstock.store import Store, migrate, open_store
+from penstock.store.switches import StoredSwitches
+from penstock.workloads.fetch.lane import NAME as FETCH_LANE
 from penstock.workloads.fetch.lane import FetchLane
 from penstock.workloads.fetch.runs import Runs
 
@@ -54,10 +65,13 @@ class Platform:
 
     settings: Settings
     clock: Clock
+    chance: random.Random
     metrics: Metrics
     policies: PolicyBook
     proxies: ProxyPool
     pipeline: Pipeline
+    switches: Switches
+    supervisor: Supervisor
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +85,8 @@ class Engine:
     source: Source
     station: Station
     heartbeat: Heartbeat
+    scheduler: Scheduler
+    supervisor: Supervisor
 
     async def work(self) -> None:
         """Work until the station is stopped."""
@@ -108,6 +124,7 @@ async def build(
         proxies = ProxyPool(settings.proxies, clock)
         http = await stack.enter_async_context(HttpFetcher(settings.http, admission, clock))
         state = await _state(settings, clock, stack)
+        switches = Switches()
         pipeline = Pipeline(
             admission=admission,
             policies=policies,
@@ -124,54 +141,121 @@ async def build(
             http=settings.http,
             pacing_settings=settings.pacing,
             robots_settings=settings.robots,
+            switches=switches,
         )
         supervisor = await stack.enter_async_context(Supervisor(clock))
         supervisor.start("policy reload", lambda: _reload_policies(policies, settings, clock))
         if proxies.members:
             supervisor.start("proxy checks", lambda: proxies.keep_checking(http.test_proxy))
-        yield Platform(settings, clock, metrics, policies, proxies, pipeline)
+        if settings.store.exists:
+            store = await stack.enter_async_context(open_store(settings.store, clock))
+            stored = StoredSwitches(store)
+            supervisor.start("switches", lambda: stored.keep_obeying(switches, clock))
+        yield Platform(
+            settings, clock, chance, metrics, policies, proxies, pipeline, switches, supervisor
+        )
+
+
+@asynccontextmanager
+async def open_ready_store(settings: Settings, clock: Clock) -> AsyncIterator[Store]:
+    """The store with the tables of this version; an embedded one is upgraded by itself."""
+    async with open_store(settings.store, clock) as store:
+        await migrate.make_ready(store)
+        yield store
 
 
 @asynccontextmanager
 async def open_engine(
     settings: Settings,
     platform: Platform,
+    store: Store,
     *,
     settled: Callable[[Result], None] = lambda _result: None,
 ) -> AsyncIterator[Engine]:
-    """Open the store and everything that works from it, as one worker among others."""
+    """Everything that works from the store, as one worker among others."""
+    clock, chance = platform.clock, platform.chance
+    log = EventLog(store, open_sinks(settings))
+    lanes: Mapping[str, Lane] = {lane.name: lane for lane in (FetchLane(log),)}
+    queue = open_queue(settings, store)
+    pulse = Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds)
+    heartbeat = Heartbeat(store, queue, clock, kind="worker", lanes=list(lanes), pulse=pulse)
+    source = Polling(queue, list(lanes), clock)
+    station = Station(
+        queue,
+        source,
+        lanes,
+        pipeline=platform.pipeline,
+        clock=clock,
+        settings=_station_settings(settings),
+        settled=settled,
+    )
+    seat = Seat(store, heartbeat, "scheduler")
+    scheduler = Scheduler(store, queue.put_in, seat, clock, chance)
     async with AsyncExitStack() as stack:
-        clock, limits = platform.clock, settings.queue
-        store = await stack.enter_async_context(open_store(settings.store, clock))
-        await migrate.make_ready(store)
-        log = EventLog(store)
-        lanes: Mapping[str, Lane] = {lane.name: lane for lane in (FetchLane(log),)}
-        limit = LaneLimit(limits.max_pending, retry_after=limits.retry_after_seconds)
-        queue = SqlQueue(store, dict.fromkeys(lanes, limit))
-        pulse = Pulse(limits.beat_seconds, limits.silence_seconds)
-        heartbeat = Heartbeat(store, queue, clock, kind="worker", lanes=list(lanes), pulse=pulse)
-        source = Polling(queue, list(lanes), clock)
-        station = Station(
-            queue,
-            source,
-            lanes,
-            pipeline=platform.pipeline,
-            clock=clock,
-            settings=StationSettings(
-                workers=settings.fetch.workers,
-                capacity=limits.capacity,
-                claim_at_once=limits.claim_at_once,
-                keep_seconds=limits.keep_seconds,
-                grace_seconds=limits.grace_seconds,
-            ),
-            settled=settled,
-        )
-        engine = Engine(store, queue, log, Runs(store), source, station, heartbeat)
         await heartbeat.register()
         stack.push_async_callback(heartbeat.leave)
         supervisor = await stack.enter_async_context(Supervisor(clock))
+        engine = Engine(
+            store, queue, log, Runs(store), source, station, heartbeat, scheduler, supervisor
+        )
         supervisor.start("heartbeat", lambda: _keep_beating(engine))
         yield engine
+
+
+def start_services(settings: Settings, platform: Platform, engine: Engine) -> None:
+    """What one process at a time does for all: schedules, deliveries, upkeep."""
+    store, clock, start = engine.store, platform.clock, engine.supervisor.start
+    start("scheduler", engine.scheduler.run)
+    for sink in open_sinks(settings):
+        relay = Relay(
+            store, sink, clock, max_attempts=settings.events.max_attempts, chance=platform.chance
+        )
+        seat = Seat(store, engine.heartbeat, f"relay {sink.name}")
+        start(f"relay {sink.name}", partial(_in_seat, seat, relay.deliver_due, clock))
+    for chore in _chores(settings, store):
+        seat = Seat(store, engine.heartbeat, f"chore {chore.name}")
+        start(chore.name, partial(keep_doing, chore, seat.is_ours, clock))
+
+
+def open_queue(settings: Settings, store: Store) -> SqlQueue:
+    """The queue in a store, with the limits of its lanes."""
+    limits = settings.queue
+    limit = LaneLimit(limits.max_pending, retry_after=limits.retry_after_seconds)
+    return SqlQueue(store, {FETCH_LANE: limit})
+
+
+def open_sinks(settings: Settings) -> list[Sink]:
+    """Who is told of events, beside the log in the store."""
+    return [EventFile(settings.events.file)] if settings.events.file else []
+
+
+def _chores(settings: Settings, store: Store) -> list[Chore]:
+    upkeep, log = Upkeep(store), EventLog(store)
+    done = settings.queue.keep_done_hours * 3600
+    days = settings.events.keep_days * 86400
+    return [
+        Chore("stale items", upkeep.make_stale),
+        Chore("finished items", lambda: upkeep.purge([State.DONE], older_than=done)),
+        Chore("old events", lambda: log.forget(days)),
+    ]
+
+
+def _station_settings(settings: Settings) -> StationSettings:
+    limits = settings.queue
+    return StationSettings(
+        workers=settings.fetch.workers,
+        capacity=limits.capacity,
+        claim_at_once=limits.claim_at_once,
+        keep_seconds=limits.keep_seconds,
+        grace_seconds=limits.grace_seconds,
+    )
+
+
+async def _in_seat(seat: Seat, work: Callable[[], Awaitable[int]], clock: Clock) -> None:
+    """Do some work again and again, while we have the seat for it."""
+    while True:
+        if not (await seat.is_ours() and await work()):
+            await clock.sleep(1.0)
 
 
 async def _keep_beating(engine: Engine) -> None:

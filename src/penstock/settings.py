@@ -21,6 +21,7 @@ from pydantic_settings import (
 from pydantic_settings.exceptions import SettingsError as UnreadableSection
 
 from penstock.core.errors import SettingsError
+from penstock.events.settings import EventsSettings
 from penstock.extract.settings import ExtractSettings
 from penstock.kernel.settings import (
     AdmissionSettings,
@@ -80,6 +81,7 @@ class Settings(BaseSettings):
     quality: QualitySettings = QualitySettings()
     store: StoreSettings = StoreSettings()
     queue: QueueSettings = QueueSettings()
+    events: EventsSettings = EventsSettings()
     log: LogSettings = LogSettings()
     fetch: FetchSettings = FetchSettings()
 

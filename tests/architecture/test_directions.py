@@ -26,10 +26,13 @@ ANYWHERE = "penstock"
 DOORS: dict[str, tuple[str, ...]] = {
     "ada_url": ("penstock.core.urls",),
     "aiohttp": ("penstock.kernel.fetchers",),
+    "alembic": ("penstock.store",),
     "babel": ("penstock.core.money", "penstock.quality.location"),
     "backports": ("penstock.kernel.fetchers",),
     "brotli": ("penstock.kernel.fetchers",),
+    "cronsim": ("penstock.queue.timing",),
     "compression": ("penstock.kernel.fetchers",),  # of the standard library since Python 3.14
+    "obstore": ("penstock.blobs.s3",),
     "orjson": (ANYWHERE,),
     "phonenumbers": ("penstock.extract.values.contact",),
     "prometheus_client": ("penstock.core.metrics",),
@@ -39,6 +42,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "redis": ("penstock.kernel.redis",),
     "rich": ("penstock.cli",),
     "selectolax": ("penstock.extract.page",),
+    "sqlalchemy": ("penstock.store", "penstock.queue", "penstock.events", "penstock.workloads"),
     "stdnum": ("penstock.extract.values.gtin",),
     "structlog": ("penstock.core.log",),
     "tldextract": ("penstock.core.urls",),

@@ -1,4 +1,4 @@
-"""Every exception of the HTTP clients has a meaning; a new one of a new version is noticed."""
+"""Every exception of the clients has a meaning; a new one of a new version is noticed."""
 
 import asyncio
 import inspect
@@ -7,10 +7,13 @@ import ssl
 from types import ModuleType
 
 import aiohttp.client_exceptions
+import obstore.exceptions
 import pytest
 import python_socks
 
-from penstock.core.errors import AddressRefused
+from penstock.blobs.s3 import mapped
+from penstock.blobs.settings import BlobSettings
+from penstock.core.errors import AddressRefused, BlobError
 from penstock.kernel.fetchers.http import failure_of
 from penstock.kernel.model import Broken, Failure, ProxyFailed, Refused, SiteWide, UrlSpecific
 
@@ -33,6 +36,11 @@ def instance(kind: type[Exception]) -> Exception:
 
 
 FOREIGN = [*exported(aiohttp.client_exceptions), *exported(python_socks)]
+FOREIGN_OF_BLOBS = [
+    thing
+    for thing in vars(obstore.exceptions).values()
+    if inspect.isclass(thing) and issubclass(thing, Exception)
+]
 
 
 @pytest.mark.parametrize("kind", FOREIGN, ids=lambda kind: kind.__name__)
@@ -40,8 +48,17 @@ def test_every_exception_of_the_clients_is_a_failure(kind: type[Exception]) -> N
     assert isinstance(failure_of(instance(kind)), Failure)
 
 
+@pytest.mark.parametrize(
+    "kind", [*FOREIGN_OF_BLOBS, FileNotFoundError, ValueError], ids=lambda kind: kind.__name__
+)
+def test_every_exception_of_the_object_store_is_a_blob_error(kind: type[Exception]) -> None:
+    with pytest.raises(BlobError), mapped(BlobSettings(url="s3://pages")):
+        raise instance(kind)
+
+
 def test_the_clients_export_exceptions() -> None:
     assert len(FOREIGN) > 25
+    assert len(FOREIGN_OF_BLOBS) > 10
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,23 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import adapter, capture, doctor, extract, fetch, parse, policy, robots, url
+from penstock.cli import (
+    adapter,
+    capture,
+    db,
+    doctor,
+    events,
+    extract,
+    fetch,
+    parse,
+    policy,
+    queue,
+    robots,
+    schedule,
+    switches,
+    up,
+    url,
+)
 from penstock.cli.output import ExitCode, complain
 from penstock.core.errors import PenstockError
 
@@ -25,6 +41,15 @@ app.command("extract")(extract.extract)
 app.command("capture")(capture.capture)
 app.command("url")(url.show)
 app.command("doctor")(doctor.doctor)
+app.command("up")(up.up)
+app.command("worker")(up.worker)
+app.command("scheduler")(up.scheduler)
+app.command("pause")(switches.pause)
+app.command("resume")(switches.resume)
+app.add_typer(queue.app, name="queue")
+app.add_typer(events.app, name="events")
+app.add_typer(schedule.app, name="schedule")
+app.add_typer(db.app, name="db")
 app.add_typer(adapter.app, name="adapter")
 app.add_typer(parse.app, name="parse")
 app.add_typer(robots.app, name="robots")

@@ -4,11 +4,12 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 
-from penstock.app import build, open_engine
+from penstock.app import build, open_engine, open_ready_store
 from penstock.cli.outcomes import FetchOptions, Report
 from penstock.cli.output import ExitCode
 from penstock.cli.signals import on_signals
 from penstock.cli.sources import UrlSource
+from penstock.core.clock import SystemClock
 from penstock.kernel.model import Request
 from penstock.kernel.pipeline import Pipeline
 from penstock.queue.lanes import Result
@@ -34,9 +35,11 @@ class DurableJob:
         self._over = 0
 
     async def run(self, source: UrlSource) -> ExitCode:
+        settings = self._settings
         async with (
-            build(self._settings) as platform,
-            open_engine(self._settings, platform, settled=self._show) as engine,
+            open_ready_store(settings, SystemClock()) as store,
+            build(settings) as platform,
+            open_engine(settings, platform, store, settled=self._show) as engine,
         ):
             self._engine = engine
             run = self._run = await engine.runs.open(_name(source))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from penstock.events.ports import Event, Message, Sink
 from penstock.events.tables import deliveries, events
@@ -60,6 +60,20 @@ class EventLog:
         return await self._store.read(
             lambda unit: [as_event(row) for row in unit.run(query).mappings()]
         )
+
+    async def forget(self, older_than: float) -> int:
+        """Delete events that are older than so many seconds and delivered; how many."""
+
+        def step(unit: Unit) -> int:
+            owed = select(deliveries.c.seq)
+            old = select(events.c.seq).where(events.c.at < unit.now - int(older_than * 1000))
+            some = old.where(events.c.seq.not_in(owed)).limit(MOST_AT_ONCE)
+            return unit.run(delete(events).where(events.c.seq.in_(some))).rowcount
+
+        total = 0
+        while number := await self._store.write(step, "upkeep"):
+            total += number
+        return total
 
     async def last(self) -> int:
         """The place of the newest event; 0 if there is none."""

@@ -49,9 +49,12 @@ from penstock.kernel.reading import Reading
 from penstock.kernel.retry import Retry
 from penstock.kernel.robots import Robots, Rules, read
 from penstock.kernel.settings import HttpSettings, PacingSettings, RobotsSettings
+from penstock.kernel.switches import Paused, Switches
 
 #: While somebody else asks for the robots.txt, look again after so many seconds.
 ROBOTS_PATIENCE = 0.1
+#: While somebody paused us, look again after so many seconds.
+PAUSE_PATIENCE = 0.5
 #: A slot is kept through the wait for the next hop only if that is short.
 LONGEST_KEPT_SLOT = 60.0
 
@@ -84,6 +87,7 @@ class Pipeline:
         http: HttpSettings,
         pacing_settings: PacingSettings,
         robots_settings: RobotsSettings,
+        switches: Switches,
     ) -> None:
         self._admission = admission
         self._policies = policies
@@ -100,6 +104,7 @@ class Pipeline:
         self._http = http
         self._pacing_settings = pacing_settings
         self._robots_settings = robots_settings
+        self._switches = switches
         self._log = get_logger().bind()
 
     async def run(self, request: Request) -> Outcome:
@@ -189,7 +194,10 @@ class Pipeline:
             return await self._step_aside(visit, leave)
         if isinstance(leave, Failure):
             return await self._finish(visit, leave)
-        reply, failure = await self._contact(visit, leave)
+        try:
+            reply, failure = await self._contact(visit, leave)
+        except Paused:
+            return await self._step_aside(visit, self._on_pause(visit))
         if visit.errand:
             after = await self._mind_robots(visit, visit.errand, reply, failure)
         else:
@@ -213,6 +221,8 @@ class Pipeline:
 
     async def _pass_gates(self, visit: Visit) -> Failure | Wait | Pass:
         """Steps 3 to 6; a `Pass` means that the turn is now."""
+        if self._switches.is_paused(visit.domain):
+            return self._on_pause(visit)
         rules = None
         if visit.policy.respect_robots and visit.errand is None:
             rules = await self._robots.known(visit.url.origin)
@@ -223,6 +233,10 @@ class Pipeline:
                 return refused
         wait = self._ask_hours(visit) or await self._ask_breaker(visit) or self._ask_proxy(visit)
         return wait or await self._take_turn(visit, rules)
+
+    def _on_pause(self, visit: Visit) -> Wait:
+        until = self._clock.monotonic() + PAUSE_PATIENCE
+        return Wait(until, "pause", f"contact with {visit.domain} is paused")
 
     # 3 ── robots
 
@@ -442,7 +456,7 @@ class Pipeline:
             max_bytes=self._robots_settings.max_bytes if errand else None,
             truncate=errand is not None,
         )
-        reply = await fetcher.fetch(hop)
+        reply = await self._switches.contact(visit.domain, fetcher.fetch(hop))
         if isinstance(reply, Page) and not errand:
             self._metrics.fetched(fetcher.name, reply.status, reply.seconds, len(reply.body))
         return reply

@@ -50,6 +50,7 @@ class Polling:
         self._nudged.set()
 
     def over(self, item: str) -> None:
+        del item
         self._nudged.set()
 
 

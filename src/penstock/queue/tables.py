@@ -99,3 +99,33 @@ workers = Table(
     Column("beat_at", Moment, nullable=False),
     Column("status", Json, nullable=False),
 )
+
+#: Which worker does what only one may do.
+seats = Table(
+    "seats",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("worker", Text, nullable=False),
+    Column("since", Moment, nullable=False),
+)
+
+#: Work that comes again and again.
+schedules = Table(
+    "schedules",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("lane", Text, nullable=False),
+    Column("timing", Json, nullable=False),
+    Column("payload", Json, nullable=False),
+    Column("group_key", CleanText, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("next_at", Moment),
+    Column("last_at", Moment),
+    Column("last_receipt", Json),
+    Index(
+        "ix_schedules_due",
+        "next_at",
+        sqlite_where=text("next_at IS NOT NULL"),
+        postgresql_where=text("next_at IS NOT NULL"),
+    ),
+)

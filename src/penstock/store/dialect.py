@@ -14,9 +14,8 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from penstock.core.clock import Clock
 from penstock.core.errors import SettingsError
-from penstock.store.settings import StoreSettings
+from penstock.store.settings import FILE_NAME, StoreSettings
 
-FILE_NAME = "penstock.db"
 #: A reader that finds no free connection waits; this long is long enough to call it lost.
 POOL_SECONDS = 30.0
 #: Classes of PostgreSQL's error codes that pass by themselves: connection, resources (also a

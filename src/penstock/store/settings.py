@@ -6,6 +6,8 @@ from pydantic import Field, SecretStr
 
 from penstock.kernel.settings import Section
 
+FILE_NAME = "penstock.db"
+
 
 class StoreSettings(Section):
     """The database, and the folder of everything that is embedded."""
@@ -20,6 +22,11 @@ class StoreSettings(Section):
     )
     busy_seconds: float = Field(10, gt=0, description="wait for another process that writes")
     max_queued_writes: int = Field(10_000, ge=1)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store; an embedded one is made when it is first needed."""
+        return self.is_shared or (self.folder / FILE_NAME).exists()
 
     @property
     def is_shared(self) -> bool:

@@ -3,16 +3,23 @@
 # ruff: noqa: S603 - every program run here is our own
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import signal
+import socketserver
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import yaml
 
+from tests.private_server import family_of, is_alive
 from tools import servers
 
 TOOLS = Path(servers.__file__).parent
@@ -36,15 +43,25 @@ echo "$*" >> "$0.calls"
 case "$*" in *" port "*) echo "127.0.0.1:$CONTAINER_PORT" ;; esac
 """
 
+REDIS_AND_ITS_PROGRAM = (servers.REDIS, servers.REDIS_SERVER)
+ABSENT = {
+    requirement.variable: "absent://127.0.0.1:1"
+    for requirement in servers.REQUIREMENTS
+    if requirement not in REDIS_AND_ITS_PROGRAM
+}
+
 PRINT_ADDRESS = "import os; print('address:', os.environ.get('PENSTOCK_TEST_REDIS_URL'))"
 
 
 @dataclass
 class Machine:
-    """A machine that has only the programs put on it, and a copy of the tools."""
+    """A machine that has no server but a stand-in for Redis, if put there, and a copy of the tools.
+
+    The others are searched in folders that are the real machine's, so they are declared absent.
+    """
 
     folder: Path
-    variables: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=ABSENT.copy)
 
     @property
     def script(self) -> str:
@@ -91,12 +108,39 @@ def redis_server(machine: Machine) -> Path:
     return machine.put("redis-server", STAND_IN_SERVER).with_suffix(".pid")
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+@contextmanager
+def stand_in_outside(machine: Machine) -> Iterator[int]:
+    """The port of a stand-in for Redis that runs whatever the script does."""
+    port = servers.free_port()
+    program = machine.put("outside", STAND_IN_SERVER)
+    with subprocess.Popen([program, "--port", str(port)], start_new_session=True) as process:
+        while not servers.redis_answers(f"redis://127.0.0.1:{port}"):
+            pass
+        yield port
+        servers.stop(process)
+
+
+def put_program(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o755)
+    return str(path)
+
+
+@contextmanager
+def server_that_says(reply: bytes) -> Iterator[int]:
+    """The port of a server that answers whatever it is told with the same reply."""
+
+    class Parrot(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(1024)
+            self.request.sendall(reply)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Parrot) as server:
+        thread = threading.Thread(target=server.serve_forever, args=[0.01])
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
 
 
 def test_command_gets_the_address_of_a_started_server_and_its_code_is_kept(
@@ -111,14 +155,15 @@ def test_command_gets_the_address_of_a_started_server_and_its_code_is_kept(
 def test_address_from_the_environment_is_used_when_it_answers(
     machine: Machine, redis_server: Path
 ) -> None:
-    nested = [sys.executable, machine.script, "run", "--", sys.executable, "-c", PRINT_ADDRESS]
+    with stand_in_outside(machine) as port:
+        address = f"redis://127.0.0.1:{port}/5"
+        machine.variables["PENSTOCK_TEST_REDIS_URL"] = address
 
-    _, output = machine.run(*nested)
+        _, output = machine.run_python(PRINT_ADDRESS)
 
-    inner = [line.split() for line in output.splitlines() if "$PENSTOCK_TEST_REDIS_URL" in line]
-    outer = next(line.split() for line in output.splitlines() if line.startswith("  redis "))
-    assert inner[0] == ["redis", "ready", "$PENSTOCK_TEST_REDIS_URL", outer[-1]]
-    assert f"address: {outer[-1]}" in output
+    lines = [line.split() for line in output.splitlines()]
+    assert ["redis", "ready", "$PENSTOCK_TEST_REDIS_URL", address] in lines
+    assert f"address: {address}" in output
 
 
 def test_address_that_does_not_answer_is_missing_and_hidden_from_the_command(
@@ -137,7 +182,7 @@ def test_address_that_does_not_answer_is_missing_and_hidden_from_the_command(
 
 def test_missing_server_in_ci_fails_before_the_command_runs(machine: Machine) -> None:
     machine.variables["CI"] = "true"
-    machine.excuse("tinyproxy", "microsocks", "redis-server")
+    machine.excuse(*(each.name for each in servers.REQUIREMENTS if each is not servers.REDIS))
 
     code, output = machine.run_python(PRINT_ADDRESS)
 
@@ -171,6 +216,13 @@ def test_server_that_ends_at_once_is_missing_with_its_last_words(machine: Machin
 
     assert "ended at once with code 3: out of luck" in output
     assert "address: None" in output
+
+
+def test_server_whose_helpers_are_absent_is_missing(tmp_path: Path) -> None:
+    without_helpers = dataclasses.replace(servers.S3, arguments=lambda *_: ["no-such-helper"])
+
+    with pytest.raises(servers.UnavailableError, match="no-such-helper"):
+        servers.launch(without_helpers, "moto_server", tmp_path, 1)
 
 
 def test_started_server_is_stopped_after_the_command(machine: Machine, redis_server: Path) -> None:
@@ -211,16 +263,90 @@ def test_server_deaf_to_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_server_without_a_program_comes_from_compose_and_is_removed(machine: Machine) -> None:
-    port = servers.free_port()
-    machine.variables["CONTAINER_PORT"] = str(port)
-    container = machine.put("container", STAND_IN_SERVER)
     calls = machine.put("docker", STAND_IN_DOCKER).with_suffix(".calls")
-    with subprocess.Popen([container, "--port", str(port)], start_new_session=True) as process:
-        while not servers.redis_answers(f"redis://127.0.0.1:{port}"):
-            pass
+    with stand_in_outside(machine) as port:
+        machine.variables["CONTAINER_PORT"] = str(port)
 
         _, output = machine.run_python(PRINT_ADDRESS)
 
-        servers.stop(process)
     assert f"address: redis://127.0.0.1:{port}/0" in output
     assert "rm --stop --force --volumes redis" in calls.read_text().splitlines()[-1]
+
+
+def test_program_comes_from_the_newest_of_its_own_folders(tmp_path: Path) -> None:
+    put_program(tmp_path / "9" / "bin" / "sh")
+    newest = put_program(tmp_path / "15" / "bin" / "sh")
+
+    found = servers.find(servers.Tool("sh", "NAME", "sh", folders=(f"{tmp_path}/*/bin",)))
+
+    assert found == newest
+
+
+def test_program_comes_from_the_path_where_its_own_folders_lack_it(tmp_path: Path) -> None:
+    found = servers.find(servers.Tool("sh", "NAME", "sh", folders=(f"{tmp_path}/*/bin",)))
+
+    assert found == shutil.which("sh")
+
+
+def test_program_without_a_package_is_never_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "can_install", lambda: True)
+
+    finding = servers.foresee(servers.Tool("absent", "NAME", "no-such-program"))
+
+    assert isinstance(finding, servers.Missing)
+    assert "packages" not in finding.reason
+
+
+@pytest.mark.parametrize(
+    ("answers", "reply", "is_ready"),
+    [
+        (servers.postgres_answers, b"R\0\0\0\x08\0\0\0\0", True),
+        (servers.postgres_answers, b"E\0\0\0\x40SFATAL\0C57P03\0Mstarting up\0\0", False),
+        (servers.rabbitmq_answers, b"\x01\0\0\0\0\x01\xff", True),
+        (servers.rabbitmq_answers, b"AMQP\0\0\x09\x01", False),
+        (servers.s3_answers, b"HTTP/1.1 403 Forbidden\r\n\r\n", True),
+        (servers.s3_answers, b"HTTP/1.1 503 Slow Down\r\n\r\n", False),
+        (servers.s3_answers, b"220 mail.test ready\r\n", False),
+    ],
+)
+def test_server_is_ready_when_it_says_so_in_its_own_words(
+    answers: Callable[[str], bool], reply: bytes, is_ready: bool
+) -> None:
+    with server_that_says(reply) as port:
+        assert answers(f"http://127.0.0.1:{port}") is is_ready
+
+
+@pytest.mark.parametrize("server", servers.SERVERS, ids=lambda server: server.name)
+def test_silence_is_no_answer(server: servers.Server) -> None:
+    assert not server.answers(server.address.format(port=servers.free_port()))
+
+
+@pytest.mark.parametrize("server", servers.SERVERS, ids=lambda server: server.name)
+def test_every_server_can_also_come_from_compose(server: servers.Server) -> None:
+    services = yaml.safe_load((TOOLS / "compose.yaml").read_text())["services"]
+
+    assert services[server.name]["ports"] == [f"127.0.0.1::{server.compose_port}"]
+
+
+def test_postgres_as_root_needs_a_user_to_run_as(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+
+    with pytest.raises(servers.UnavailableError, match="no user nobody-of-that-name"):
+        servers.unprivileged("nobody-of-that-name")
+
+
+def test_nothing_is_left_of_a_real_server_and_its_helpers(tmp_path: Path) -> None:
+    program = servers.find(servers.RABBITMQ_SERVER)
+    if program is None:
+        pytest.skip("no rabbitmq-server on this machine")
+
+    port = servers.free_port()
+    process = servers.launch(servers.RABBITMQ, program, tmp_path, port)
+    address = servers.RABBITMQ.address.format(port=port)
+    servers.await_answer(servers.RABBITMQ, address, process, tmp_path)
+    processes = list(family_of(process.pid))
+
+    servers.stop(process, servers.RABBITMQ.ending)
+
+    assert len(processes) > 2
+    assert not [pid for pid in processes if is_alive(pid)]

@@ -1,0 +1,1 @@
+"""Pages and images by the hash of their content: in a local folder, or in S3."""

@@ -1,0 +1,40 @@
+"""How commands use the store: opened for one question, closed after it."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import uvloop
+
+from penstock.app import open_ready_store
+from penstock.core.clock import SystemClock
+from penstock.core.log import configure
+from penstock.settings import Settings, load_settings
+from penstock.store import Store, open_store
+
+T = TypeVar("T")
+
+
+def with_store(ask: Callable[[Settings, Store], Awaitable[T]], *, ready: bool = True) -> T:
+    """Run something with the store of the settings; its tables are brought up to date first."""
+    settings = load_settings()
+    configure(settings.log.level)
+
+    async def run() -> T:
+        opened = open_ready_store(settings, SystemClock()) if ready else _as_it_is(settings)
+        async with opened as store:
+            return await ask(settings, store)
+
+    return uvloop.run(run())
+
+
+def _as_it_is(settings: Settings) -> AbstractAsyncContextManager[Store]:
+    return open_store(settings.store, SystemClock())
+
+
+def moment(milliseconds: int | None) -> str:
+    """A time of the store for people."""
+    if milliseconds is None:
+        return ""
+    return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M:%S}Z"

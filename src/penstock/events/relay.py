@@ -1,0 +1,145 @@
+"""The relay: delivers events to a sink, at least once and in order per key.
+
+What cannot be delivered is tried again, later each time, and holds up its own key only. After
+many attempts it is parked: shown, kept, and delivered again when somebody says so.
+"""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import bindparam, delete, func, select, update
+
+from penstock.core.clock import Clock
+from penstock.core.log import get_logger
+from penstock.events.log import as_event
+from penstock.events.ports import Event, Sink
+from penstock.events.tables import deliveries, events
+from penstock.store import Store, Unit
+
+AT_ONCE = 500
+IDLE = 0.5
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+
+
+class Relay:
+    """Brings the events of a store to one sink."""
+
+    def __init__(
+        self,
+        store: Store,
+        sink: Sink,
+        clock: Clock,
+        *,
+        max_attempts: int,
+        chance: random.Random,
+    ) -> None:
+        self._store = store
+        self._sink = sink
+        self._clock = clock
+        self._max_attempts = max_attempts
+        self._chance = chance
+
+    async def run(self) -> None:
+        """Deliver for as long as there is something; look again after a while."""
+        while True:
+            if not await self.deliver_due():
+                await self._clock.sleep(IDLE)
+
+    async def deliver_due(self) -> int:
+        """Deliver what is due now; how many events were taken."""
+        due = await self._store.read(self._due)
+        due.sort(key=lambda pair: (pair[0].message.key, pair[0].seq))
+        lines = [list(line) for _, line in groupby(due, key=lambda pair: pair[0].message.key)]
+        taken = await asyncio.gather(*(self._deliver(line) for line in lines))
+        return sum(taken)
+
+    def _due(self, unit: Unit) -> list[tuple[Event, int]]:
+        """What waits for this sink, without the keys of which something has to wait."""
+        mine = (deliveries.c.sink == self._sink.name) & (deliveries.c.state == "waiting")
+        held_up = select(deliveries.c.key).where(mine, deliveries.c.next_at > unit.now)
+        query = (
+            select(events, deliveries.c.attempts)
+            .join(deliveries, deliveries.c.seq == events.c.seq)
+            .where(mine, deliveries.c.key.not_in(held_up))
+            .order_by(events.c.seq)
+            .limit(AT_ONCE)
+        )
+        return [(as_event(row), row["attempts"]) for row in unit.run(query).mappings()]
+
+    async def _deliver(self, line: Sequence[tuple[Event, int]]) -> int:
+        """Deliver events of one key; at the first that fails, the others wait too."""
+        found = [event for event, _ in line]
+        try:
+            await self._sink.deliver(found)
+        except Exception as error:
+            if len(line) > 1:
+                return await self._deliver(line[:1])
+            trouble = repr(error)
+            await self._store.write(
+                lambda unit: self._put_off(unit, found[0], line[0][1] + 1, trouble), "relay"
+            )
+            return 0
+        await self._store.write(lambda unit: self._took(unit, found), "relay")
+        return len(found)
+
+    def _took(self, unit: Unit, found: Sequence[Event]) -> None:
+        statement = delete(deliveries).where(
+            deliveries.c.sink == self._sink.name, deliveries.c.seq == bindparam("a_seq")
+        )
+        unit.run(statement, [{"a_seq": event.seq} for event in found])
+
+    def _put_off(self, unit: Unit, event: Event, attempts: int, error: str) -> None:
+        pause = min(FIRST_PAUSE * 2 ** min(attempts - 1, 20), LONGEST_PAUSE)
+        pause *= self._chance.uniform(0.5, 1.0)
+        is_over = attempts >= self._max_attempts
+        log = get_logger()
+        log.warning("event not delivered", sink=self._sink.name, seq=event.seq, error=error)
+        if is_over:
+            log.error("event parked", sink=self._sink.name, seq=event.seq, attempts=attempts)
+        statement = update(deliveries).where(
+            deliveries.c.sink == self._sink.name, deliveries.c.seq == event.seq
+        )
+        values = {
+            "state": "parked" if is_over else "waiting",
+            "attempts": attempts,
+            "next_at": unit.now + int(pause * 1000),
+            "error": error[:1000],
+        }
+        unit.run(statement.values(values))
+
+
+class Deliveries:
+    """What is still to be delivered, for people to look at."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def counts(self) -> list[dict[str, Any]]:
+        """How many events wait or are parked, per sink."""
+        query = select(deliveries.c.sink, deliveries.c.state, func.count().label("events"))
+        query = query.group_by(deliveries.c.sink, deliveries.c.state)
+        return await self._store.read(
+            lambda unit: [dict(row) for row in unit.run(query).mappings()]
+        )
+
+    async def parked(self, limit: int = 100) -> list[dict[str, Any]]:
+        """Events that were given up, with the last error."""
+        query = select(deliveries).where(deliveries.c.state == "parked")
+        query = query.order_by(deliveries.c.seq).limit(limit)
+        return await self._store.read(
+            lambda unit: [dict(row) for row in unit.run(query).mappings()]
+        )
+
+    async def retry_parked(self, sink: str | None = None) -> int:
+        """Have parked events delivered again; how many."""
+        statement = update(deliveries).where(deliveries.c.state == "parked")
+        if sink is not None:
+            statement = statement.where(deliveries.c.sink == sink)
+        return await self._store.write(
+            lambda unit: (
+                unit.run(statement.values(state="waiting", attempts=0, next_at=unit.now)).rowcount
+            )
+        )

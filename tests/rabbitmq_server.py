@@ -1,0 +1,16 @@
+"""A RabbitMQ server of the tests' own: durable queues survive its being killed."""
+
+from tests import private_server
+from tools import servers
+
+
+class PrivateRabbitMQ(private_server.PrivateServer):
+    """Knows the user guest and the virtual host /."""
+
+    def __init__(self, program: str) -> None:
+        super().__init__(servers.RABBITMQ, program)
+
+
+def find_program() -> str:
+    """The path of `rabbitmq-server`; without one the test is skipped, in CI it fails."""
+    return private_server.find_program(servers.RABBITMQ_SERVER)
