@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 
+from penstock.blobs.local import LocalBlobs
+from penstock.blobs.ports import Blobs
 from penstock.core.chores import Chore, keep_doing
 from penstock.core.clock import Clock, SystemClock
 from penstock.core.errors import PolicyError, SettingsError
@@ -49,7 +51,7 @@ from penstock.settings import Settings
 from penstock.store import Store, migrate, open_store
 from penstock.store.switches import StoredSwitches
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
-from penstock.workloads.fetch.lane import FetchLane
+from penstock.workloads.fetch.lane import FetchLane, bodies_in_use
 from penstock.workloads.fetch.runs import Runs
 
 GRACE_SECONDS = 30.0
@@ -175,7 +177,8 @@ async def open_engine(
     """Everything that works from the store, as one worker among others."""
     clock, chance = platform.clock, platform.chance
     log = EventLog(store, open_sinks(settings))
-    lanes: Mapping[str, Lane] = {lane.name: lane for lane in (FetchLane(log),)}
+    keeping = open_blobs(settings) if settings.fetch.keep_bodies else None
+    lanes: Mapping[str, Lane] = {lane.name: lane for lane in (FetchLane(log, keeping),)}
     queue = open_queue(settings, store)
     pulse = Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds)
     heartbeat = Heartbeat(store, queue, clock, kind="worker", lanes=list(lanes), pulse=pulse)
@@ -224,19 +227,34 @@ def open_queue(settings: Settings, store: Store) -> SqlQueue:
     return SqlQueue(store, {FETCH_LANE: limit})
 
 
+def open_blobs(settings: Settings) -> Blobs:
+    """Where pages are kept: a folder, or a server that speaks S3."""
+    if not settings.blobs.url:
+        return LocalBlobs(settings.store.folder / "blobs")
+    try:
+        from penstock.blobs import s3  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "obstore":
+            raise
+        raise SettingsError("PENSTOCK_BLOBS__URL needs: pip install 'penstock[s3]'") from error
+    return s3.S3Blobs(settings.blobs)
+
+
 def open_sinks(settings: Settings) -> list[Sink]:
     """Who is told of events, beside the log in the store."""
     return [EventFile(settings.events.file)] if settings.events.file else []
 
 
 def _chores(settings: Settings, store: Store) -> list[Chore]:
-    upkeep, log = Upkeep(store), EventLog(store)
+    upkeep, log, blobs = Upkeep(store), EventLog(store), open_blobs(settings)
+    in_use = partial(bodies_in_use, store)
     done = settings.queue.keep_done_hours * 3600
     days = settings.events.keep_days * 86400
     return [
         Chore("stale items", upkeep.make_stale),
         Chore("finished items", lambda: upkeep.purge([State.DONE], older_than=done)),
         Chore("old events", lambda: log.forget(days)),
+        Chore("unused blobs", lambda: blobs.sweep(in_use, settings.blobs.retention_days * 86400)),
     ]
 
 

@@ -7,10 +7,10 @@ A value may stand in a file: `PENSTOCK_SHARED__URL_FILE=/run/secrets/redis` is r
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -20,6 +20,7 @@ from pydantic_settings import (
 )
 from pydantic_settings.exceptions import SettingsError as UnreadableSection
 
+from penstock.blobs.settings import BlobSettings
 from penstock.core.errors import SettingsError
 from penstock.events.settings import EventsSettings
 from penstock.extract.settings import ExtractSettings
@@ -58,6 +59,7 @@ class FetchSettings(Section):
     workers: int = Field(256, ge=1, le=10_000)
     max_queued: int = Field(1_000_000, ge=1)
     patience_seconds: float = Field(900, ge=0, description="for a site that is down or closed")
+    keep_bodies: bool = Field(False, description="durable fetching keeps bodies as blobs")
 
 
 class Settings(BaseSettings):
@@ -82,6 +84,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     queue: QueueSettings = QueueSettings()
     events: EventsSettings = EventsSettings()
+    blobs: BlobSettings = BlobSettings()
     log: LogSettings = LogSettings()
     fetch: FetchSettings = FetchSettings()
 
@@ -116,6 +119,43 @@ def load_settings(**overrides: Any) -> Settings:
         first = error.errors()[0]
         name = PREFIX + "__".join(str(part).upper() for part in first["loc"][:2])
         raise SettingsError(f"{name}: {first['msg']}") from error
+
+
+class Explained(NamedTuple):
+    """A setting with its value, for people, and who said so."""
+
+    name: str
+    value: str
+    source: str
+
+
+def explain(settings: Settings) -> list[Explained]:
+    """Every setting, its value with secrets masked, and where it came from."""
+    environment = {name.upper() for name in os.environ}
+    config = _ConfigFile(Settings)
+    written = config()
+    found = []
+    for section, key in _all_keys():
+        name = f"{PREFIX}{section}__{key}".upper()
+        if name in environment:
+            source = "environment"
+        elif f"{name}{FILE_SUFFIX}" in environment:
+            source = f"file {os.environ[name + FILE_SUFFIX]}"
+        elif key in (written.get(section) or {}):
+            source = str(config.path)
+        else:
+            source = "default"
+        found.append(Explained(name, _masked(getattr(getattr(settings, section), key)), source))
+    return found
+
+
+def _masked(value: Any) -> str:
+    """A value as text, without what is nobody's business."""
+    if isinstance(value, SecretStr):
+        return "***" if value.get_secret_value() else ""
+    if isinstance(value, tuple | frozenset):
+        return ", ".join(_masked(each) for each in value)
+    return "" if value is None else str(value)
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
@@ -190,10 +230,14 @@ class _ConfigFile(PydanticBaseSettingsSource):
         del field
         return None, field_name, False
 
+    @property
+    def path(self) -> Path:
+        """Which file it is."""
+        return Path(os.environ.get(CONFIG_VARIABLE) or DEFAULT_CONFIG)
+
     def __call__(self) -> dict[str, Any]:
-        named = os.environ.get(CONFIG_VARIABLE)
-        path = Path(named) if named else DEFAULT_CONFIG
-        if not named and not path.exists():
+        path = self.path
+        if not os.environ.get(CONFIG_VARIABLE) and not path.exists():
             return {}
         try:
             content = yaml.safe_load(path.read_text(encoding="utf-8"))

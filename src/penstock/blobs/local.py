@@ -3,8 +3,9 @@
 import asyncio
 import errno
 import fcntl
+import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -54,6 +55,11 @@ class LocalBlobs:
                 unkept = [address for address in batch if address not in kept]
                 swept += await self._in_thread(self._remove_old, unkept, now - older_than_seconds)
         return swept
+
+    async def addresses(self) -> AsyncIterator[str]:
+        for shard in await self._in_thread(self._shards):
+            for address in await self._in_thread(_old_addresses, shard, math.inf):
+                yield address
 
     async def usage(self) -> Usage:
         return await self._in_thread(self._usage)

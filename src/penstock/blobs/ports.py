@@ -1,6 +1,6 @@
 """The port of the blobs: bytes go in, their address comes out, and nothing is ever overwritten."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -44,6 +44,10 @@ class Blobs(Protocol):
         The age counts by the clock of whoever keeps the blobs. It must leave enough time between
         a `put` and the moment its address is known to `keep`.
         """
+        ...
+
+    def addresses(self) -> AsyncIterator[str]:
+        """Every address there is, in no particular order."""
         ...
 
     async def usage(self) -> Usage:

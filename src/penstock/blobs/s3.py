@@ -72,6 +72,11 @@ class S3Blobs:
             swept += await self._delete_old(unkept, before)
         return swept
 
+    async def addresses(self) -> AsyncIterator[str]:
+        async for batch in self._list():
+            for each in batch:
+                yield each["path"]
+
     async def usage(self) -> Usage:
         blobs = size = 0
         async for batch in self._list():

@@ -8,7 +8,9 @@ import typer
 from penstock import __version__
 from penstock.cli import (
     adapter,
+    backup,
     capture,
+    config,
     db,
     doctor,
     events,
@@ -49,7 +51,10 @@ app.command("resume")(switches.resume)
 app.add_typer(queue.app, name="queue")
 app.add_typer(events.app, name="events")
 app.add_typer(schedule.app, name="schedule")
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore)
 app.add_typer(db.app, name="db")
+app.add_typer(config.app, name="config")
 app.add_typer(adapter.app, name="adapter")
 app.add_typer(parse.app, name="parse")
 app.add_typer(robots.app, name="robots")

@@ -91,7 +91,8 @@ class Adapter:
 
     def matching(self, url: Url) -> str | None:
         """The most specific of the adapter's patterns that fits a URL."""
-        fitting = [pattern for pattern, rule in self._rules if rule.fullmatch(_address(url))]
+        address = _address(url)
+        fitting = [pattern for pattern, rule in self._rules if rule.fullmatch(address)]
         return max(fitting, key=lambda pattern: (precision(pattern), pattern), default=None)
 
     @cached_property

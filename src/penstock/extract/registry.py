@@ -76,7 +76,7 @@ class Registry:
         matches = [
             (pattern, adapter)
             for adapter in self.list()
-            if (pattern := adapter.matching(url)) and wanted in ("", adapter.gives)
+            if wanted in ("", adapter.gives) and (pattern := adapter.matching(url))
         ]
         # Ids settle a tie.
         matches.sort(key=lambda match: (-precision(match[0]), match[1].id))

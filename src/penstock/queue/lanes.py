@@ -29,6 +29,10 @@ class Lane(Protocol):
         """How an item ends that came to an outcome."""
         ...
 
+    async def prepare(self, results: Sequence[Result]) -> None:
+        """Do what has to be done before the results are written, outside of the store."""
+        ...
+
     def record(self, unit: Unit, results: Sequence[Result]) -> None:
         """Write what was learnt, in the transaction that ends the claims."""
         ...

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from penstock.core.clock import Clock
-from penstock.core.errors import StoreError
+from penstock.core.errors import PenstockError, StoreError
 from penstock.core.log import get_logger
 from penstock.kernel.model import Outcome, Request, Wait
 from penstock.kernel.pipeline import Pipeline
@@ -196,7 +196,7 @@ class Station:
             batch, self._endings = self._endings, []
             try:
                 await self._settle(batch)
-            except StoreError as error:
+            except PenstockError as error:
                 get_logger().error("results cannot be written yet", error=str(error))
                 self._endings = batch + self._endings
                 self._to_settle.set()
@@ -211,6 +211,8 @@ class Station:
             for lane, some in groupby(chosen, key=lambda result: result.claim.lane):
                 self._lanes[lane].record(unit, list(some))
 
+        for lane, some in groupby(results, key=lambda result: result.claim.lane):
+            await self._lanes[lane].prepare(list(some))
         endings = [(claim, ending) for claim, ending, _ in batch]
         accepted = await self._queue.settle(endings, record)
         for claim, _ in endings:

@@ -45,6 +45,10 @@ class Dialect(Protocol):
         """Block until no other transaction is between here and its end."""
         ...
 
+    def freeze(self, connection: Connection) -> None:
+        """Let all that is read from here on be of one moment."""
+        ...
+
     def passes(self, error: Exception) -> bool:
         """Whether an error may go away when the work is tried again."""
         ...
@@ -79,6 +83,9 @@ class Sqlite:
 
     def take_turns(self, connection: Connection, name: str) -> None:
         """There is only one writer anyway."""
+
+    def freeze(self, connection: Connection) -> None:
+        """A transaction sees one moment anyway."""
 
     def passes(self, error: Exception) -> bool:
         if not isinstance(error, DBAPIError):
@@ -137,6 +144,9 @@ class Postgres:
     def take_turns(self, connection: Connection, name: str) -> None:
         lock = text("SELECT pg_advisory_xact_lock(:key)")
         connection.execute(lock, {"key": crc32(f"penstock {name}".encode())})
+
+    def freeze(self, connection: Connection) -> None:
+        connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
 
     def passes(self, error: Exception) -> bool:
         if isinstance(error, OSError | TimeoutError):

@@ -29,6 +29,11 @@ class StoreSettings(Section):
         return self.is_shared or (self.folder / FILE_NAME).exists()
 
     @property
+    def keys(self) -> Path:
+        """The folder of secrets that were generated here."""
+        return self.folder / "keys"
+
+    @property
     def is_shared(self) -> bool:
         """Whether processes on other machines may use the same store."""
         return bool(self.url.get_secret_value())

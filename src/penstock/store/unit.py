@@ -55,6 +55,15 @@ class Unit:
         """Let only one transaction at a time pass here until it is over."""
         self._dialect.take_turns(self._connection, name)
 
+    def freeze(self) -> None:
+        """See the store as it is now until the transaction is over; before anything else."""
+        self._dialect.freeze(self._connection)
+
+    @property
+    def engine(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._dialect.name
+
     def tally(self, kind: Callable[[], T]) -> T:
         """The transaction's one tally of a kind."""
         if kind not in self._tallies:

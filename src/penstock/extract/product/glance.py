@@ -15,7 +15,7 @@ from typing import NamedTuple
 from penstock.extract.page.document import Document
 from penstock.extract.page.structured import fold
 from penstock.extract.product.names import akin
-from penstock.extract.product.signs import AMOUNT
+from penstock.extract.product.signs import names_amount
 from penstock.extract.values.price import SYMBOLS, PriceHints, mentions_in, readings
 
 MAX_HEADINGS = 3
@@ -37,8 +37,7 @@ VOID = frozenset(["img", "input", "br", "hr", "meta", "link", "source"])
 #: Names of elements that hold what the product cost before, or another amount.
 ASIDE = re.compile(
     r"""class=["'][^"']*?(?:old|was(?![a-z])|rrp|msrp|strike|cross|compare|list-?price|sav(?:e|ing)"""
-    r"""|regular|unit-?price|hidden|excl)""",
-    re.IGNORECASE,
+    r"""|regular|unit-?price|hidden|excl)"""
 )
 
 _DIGIT = re.compile(r"\d")
@@ -159,7 +158,7 @@ def _texts_with_amounts(markup: str) -> Iterator[str]:
             left -= 1
             if not left:
                 yield _plain(words)
-        elif (has_number or had_number) and AMOUNT.search(_plain(words)):
+        elif (has_number or had_number) and names_amount(_plain(words)):
             left = WORDS_BESIDE
         had_number = has_number
 
@@ -175,14 +174,15 @@ def _pieces(markup: str) -> Iterator[str]:
     opened: list[tuple[str, str]] = []
     at = 0
     for tag in islice(_TAG.finditer(markup), MAX_TAGS):
-        piece = markup[at : tag.start()]
-        if 0 < len(piece) <= MAX_PIECE and not piece.isspace() and _is_seen(piece, opened):
+        start, end = tag.span()
+        if 0 < start - at <= MAX_PIECE and _is_seen(piece := markup[at:start], opened):
             yield piece
-        at, name = tag.end(), tag[2].lower()
-        if tag[1]:
+        slash, name, marks = tag.groups()
+        at, name = end, name.lower()
+        if slash:
             _close(name, opened)
         elif name not in VOID:
-            opened.append((name, tag[3]))
+            opened.append((name, marks))
     yield markup[at : at + MAX_PIECE].partition("<")[0]
 
 
@@ -195,6 +195,6 @@ def _close(name: str, opened: list[tuple[str, str]]) -> None:
 
 
 def _is_seen(piece: str, opened: list[tuple[str, str]]) -> bool:
-    if any(name in UNSEEN for name, _ in opened):
+    if piece.isspace() or not UNSEEN.isdisjoint([name for name, _ in opened]):
         return False
-    return not _DIGIT.search(piece) or not any(ASIDE.search(marks) for _, marks in opened)
+    return not _DIGIT.search(piece) or not any(ASIDE.search(marks.lower()) for _, marks in opened)

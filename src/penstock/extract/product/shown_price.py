@@ -15,7 +15,7 @@ from itertools import chain, islice
 from penstock.extract.page.document import Node, text_of
 from penstock.extract.product.glance import spellings
 from penstock.extract.product.place import Place, Ring, is_about_something_else
-from penstock.extract.product.signs import AMOUNT, MONEY
+from penstock.extract.product.signs import MONEY, names_amount
 from penstock.extract.product.tiers import least_quantity
 from penstock.extract.values.price import (
     Mention,
@@ -159,7 +159,7 @@ class ShownPrice:
     def _mentions(self, ring: Ring) -> Iterator[Mention]:
         text = ring.text
         for start in range(0, min(len(text), MAX_SCANNED), STEP):
-            if AMOUNT.search(text, start, start + 2 * STEP):
+            if names_amount(text, start, start + 2 * STEP):
                 yield from mentions_in(text[start : start + 2 * STEP], self._signs)
 
     def _amounts(self, ring: Ring) -> Iterator[Amount]:
@@ -291,7 +291,7 @@ def _words_of(node: Node) -> str:
     if node.tag == "-text":
         return node.text() or ""
     words = text_of(node)
-    return "" if AMOUNT.search(words) else words
+    return "" if names_amount(words) else words
 
 
 def _decide(current: list[Amount], amounts: list[Amount]) -> Sighting:

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy import select
+
+from penstock.blobs.ports import Blobs
 from penstock.core.ids import new_id
 from penstock.core.trace import new_trace
 from penstock.events.log import EventLog
@@ -10,13 +13,19 @@ from penstock.events.ports import Message
 from penstock.kernel.model import Outcome, Refused, Request
 from penstock.queue.lanes import Result
 from penstock.queue.ports import Bury, Claim, Done, Ending, Item
-from penstock.store import Unit
+from penstock.store import Store, Unit
 from penstock.workloads.fetch.tables import outcomes
 
 NAME = "fetch"
 TOPIC = "fetch.finished"
 #: Gates that say no for reasons of the site's: the URL is not to blame, so it is no dead letter.
 NOT_TO_BLAME = frozenset({"robots", "hours", "breaker"})
+
+
+async def bodies_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
+    """Which of some blobs an outcome still speaks of."""
+    query = select(outcomes.c.body).where(outcomes.c.body.in_(addresses))
+    return await store.read(lambda unit: set(unit.run(query).scalars()))
 
 
 def item_for(request: Request, group: str, run: str) -> Item:
@@ -42,8 +51,10 @@ class FetchLane:
 
     name = NAME
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, blobs: Blobs | None = None) -> None:
         self._log = log
+        self._blobs = blobs
+        self._bodies: dict[str, str] = {}
 
     def request(self, claim: Claim) -> Request:
         payload = claim.payload
@@ -62,8 +73,16 @@ class FetchLane:
             return Done()
         return Bury(failure.as_json())
 
+    async def prepare(self, results: Sequence[Result]) -> None:
+        """Keep the bodies, if that is wanted: before anything says that they are kept."""
+        self._bodies = {}
+        for result in results:
+            if self._blobs and result.outcome.page:
+                address = await self._blobs.put(result.outcome.page.body)
+                self._bodies[result.claim.id] = address
+
     def record(self, unit: Unit, results: Sequence[Result]) -> None:
-        rows = [_row(unit, result) for result in results]
+        rows = [_row(unit, result, self._bodies.get(result.claim.id)) for result in results]
         insert = unit.insert(outcomes)
         names = ("domain", "status", "reason", "body", "document", "at")
         changes = {name: insert.excluded[name] for name in names}
@@ -73,7 +92,7 @@ class FetchLane:
         )
 
 
-def _row(unit: Unit, result: Result) -> dict[str, Any]:
+def _row(unit: Unit, result: Result, body: str | None) -> dict[str, Any]:
     outcome = result.outcome
     return {
         "item_id": result.claim.id,
@@ -82,7 +101,7 @@ def _row(unit: Unit, result: Result) -> dict[str, Any]:
         "domain": outcome.domain,
         "status": "ok" if outcome.ok else "failed",
         "reason": outcome.failure.reason if outcome.failure else None,
-        "body": None,
+        "body": body,
         "document": outcome.as_json(),
         "at": unit.now,
     }
