@@ -121,17 +121,13 @@ class Deliveries:
         """How many events wait or are parked, per sink."""
         query = select(deliveries.c.sink, deliveries.c.state, func.count().label("events"))
         query = query.group_by(deliveries.c.sink, deliveries.c.state)
-        return await self._store.read(
-            lambda unit: [dict(row) for row in unit.run(query).mappings()]
-        )
+        return await self._store.read(lambda unit: list(unit.rows(query)))
 
     async def parked(self, limit: int = 100) -> list[dict[str, Any]]:
         """Events that were given up, with the last error."""
         query = select(deliveries).where(deliveries.c.state == "parked")
         query = query.order_by(deliveries.c.seq).limit(limit)
-        return await self._store.read(
-            lambda unit: [dict(row) for row in unit.run(query).mappings()]
-        )
+        return await self._store.read(lambda unit: list(unit.rows(query)))
 
     async def retry_parked(self, sink: str | None = None) -> int:
         """Have parked events delivered again; how many."""

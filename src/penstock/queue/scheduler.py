@@ -173,9 +173,7 @@ class Schedules:
     async def all(self, limit: int = 1000) -> list[dict[str, Any]]:
         """The schedules, the next one first."""
         query = select(schedules).order_by(schedules.c.next_at).limit(limit)
-        return await self._store.read(
-            lambda unit: [dict(row) for row in unit.run(query).mappings()]
-        )
+        return await self._store.read(lambda unit: list(unit.rows(query)))
 
     def _add(self, unit: Unit, schedule: Schedule) -> None:
         first = schedule.timing.next_after(_date(unit.now), self._chance)

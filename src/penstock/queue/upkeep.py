@@ -82,7 +82,7 @@ def _chosen(lane: str | None, state: State | None) -> Sequence[ColumnElement[boo
 
 
 def _shown(unit: Unit, query: Select[*tuple[Any, ...]]) -> list[dict[str, Any]]:
-    rows = [dict(row) for row in unit.run(query).mappings()]
+    rows = list(unit.rows(query))
     for row in rows:
         row["payload"] = {
             name: sorted(value) if name == "headers" else value

@@ -23,8 +23,7 @@ def dump(unit: Unit, write: Callable[[str, Iterator[dict[str, Any]]], None]) -> 
     """Hand every table to a writer, as it was at one moment."""
     unit.freeze()
     for table in tables():
-        rows = unit.run(select(table).execution_options(yield_per=AT_ONCE)).mappings()
-        write(table.name, (dict(row) for row in rows))
+        write(table.name, unit.rows(select(table).execution_options(yield_per=AT_ONCE)))
 
 
 def is_empty(unit: Unit) -> bool:

@@ -5,7 +5,7 @@ It may be run again from the start, when a connection was lost or another transa
 the way: so whatever it does to anything but the unit must not matter.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -46,6 +46,15 @@ class Unit:
     ) -> CursorResult[*tuple[Any, ...]]:
         """Execute one statement; with a sequence of values, once for each."""
         return self._connection.execute(statement, values)
+
+    def rows(self, query: Executable) -> Iterator[dict[str, Any]]:
+        """What a query finds, as plain data."""
+        result = self.run(query)
+        # Plain strings: those of the library are not taken for names by every encoder.
+        keys = result.keys()
+        names = [f"{name}" for name in keys]
+        for row in result:
+            yield dict(zip(names, row, strict=True))
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An INSERT that can say what to do on a conflict."""
