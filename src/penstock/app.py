@@ -1,7 +1,7 @@
 """The composition root: settings in, a running platform out. The only file naming back ends."""
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -38,6 +38,7 @@ from penstock.kernel.robots import MemoryRobotsCache, Robots
 from penstock.kernel.settings import open_policies
 from penstock.kernel.switches import Switches
 from penstock.quality.standalone import StandaloneJudge
+from penstock.queue.health import report
 from penstock.queue.heartbeat import Heartbeat, Pulse
 from penstock.queue.lanes import Lane, Result
 from penstock.queue.ports import LaneLimit, State
@@ -172,13 +173,14 @@ async def open_engine(
     platform: Platform,
     store: Store,
     *,
+    only: Collection[str] = (),
     settled: Callable[[Result], None] = lambda _result: None,
 ) -> AsyncIterator[Engine]:
-    """Everything that works from the store, as one worker among others."""
+    """Everything that works from the store, as one worker among others; `only` names lanes."""
     clock, chance = platform.clock, platform.chance
     log = EventLog(store, open_sinks(settings))
     keeping = open_blobs(settings) if settings.fetch.keep_bodies else None
-    lanes: Mapping[str, Lane] = {lane.name: lane for lane in (FetchLane(log, keeping),)}
+    lanes = _choose_lanes([FetchLane(log, keeping)], only)
     queue = open_queue(settings, store)
     pulse = Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds)
     heartbeat = Heartbeat(store, queue, clock, kind="worker", lanes=list(lanes), pulse=pulse)
@@ -201,8 +203,15 @@ async def open_engine(
         engine = Engine(
             store, queue, log, Runs(store), source, station, heartbeat, scheduler, supervisor
         )
-        supervisor.start("heartbeat", lambda: _keep_beating(engine))
+        supervisor.start("heartbeat", lambda: _keep_beating(platform, engine))
         yield engine
+
+
+def _choose_lanes(all_lanes: Sequence[Lane], only: Collection[str]) -> Mapping[str, Lane]:
+    lanes = {lane.name: lane for lane in all_lanes}
+    if unknown := set(only) - set(lanes):
+        raise SettingsError(f"no such lane: {', '.join(unknown)}; there are {', '.join(lanes)}")
+    return {name: lane for name, lane in lanes.items() if not only or name in only}
 
 
 def start_services(settings: Settings, platform: Platform, engine: Engine) -> None:
@@ -276,12 +285,15 @@ async def _in_seat(seat: Seat, work: Callable[[], Awaitable[int]], clock: Clock)
             await clock.sleep(1.0)
 
 
-async def _keep_beating(engine: Engine) -> None:
+async def _keep_beating(platform: Platform, engine: Engine) -> None:
     async def lost() -> None:
         engine.station.worker = engine.heartbeat.id
         await engine.station.forget()
 
-    await engine.heartbeat.keep_beating(lambda: {"held": engine.station.held}, lost)
+    supervisors = (platform.supervisor, engine.supervisor)
+    await engine.heartbeat.keep_beating(
+        lambda: report(engine.station, supervisors, platform.switches, platform.clock), lost
+    )
 
 
 async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _State:

@@ -21,6 +21,7 @@ from penstock.cli import (
     queue,
     robots,
     schedule,
+    status,
     switches,
     up,
     url,
@@ -46,6 +47,7 @@ app.command("doctor")(doctor.doctor)
 app.command("up")(up.up)
 app.command("worker")(up.worker)
 app.command("scheduler")(up.scheduler)
+app.command("status")(status.status)
 app.command("pause")(switches.pause)
 app.command("resume")(switches.resume)
 app.add_typer(queue.app, name="queue")

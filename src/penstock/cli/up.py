@@ -1,6 +1,7 @@
 """`penstock up`, `penstock worker` and `penstock scheduler`: the platform, whole or in parts."""
 
 import asyncio
+from collections.abc import Collection
 from typing import Annotated
 
 import typer
@@ -29,8 +30,8 @@ def worker(
     ] = None,
 ) -> None:
     """Run a worker: it claims items and carries them out, and nothing else."""
-    del lanes
-    _run(works=True, serves=False)
+    only = [lane.strip() for lane in (lanes or "").split(",") if lane.strip()]
+    _run(works=True, serves=False, only=only)
 
 
 def scheduler() -> None:
@@ -38,20 +39,20 @@ def scheduler() -> None:
     _run(works=False, serves=True)
 
 
-def _run(*, works: bool, serves: bool) -> None:
+def _run(*, works: bool, serves: bool, only: Collection[str] = ()) -> None:
     settings = load_settings()
     configure(settings.log.level)
     try:
-        uvloop.run(_serve(settings, works=works, serves=serves))
+        uvloop.run(_serve(settings, works=works, serves=serves, only=only))
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
-async def _serve(settings: Settings, *, works: bool, serves: bool) -> None:
+async def _serve(settings: Settings, *, works: bool, serves: bool, only: Collection[str]) -> None:
     async with (
         open_ready_store(settings, SystemClock()) as store,
         build(settings) as platform,
-        open_engine(settings, platform, store) as engine,
+        open_engine(settings, platform, store, only=only) as engine,
     ):
         if serves:
             start_services(settings, platform, engine)

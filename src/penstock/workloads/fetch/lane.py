@@ -111,4 +111,6 @@ def _message(result: Result, row: dict[str, Any]) -> Message:
     claim = result.claim
     # The token makes the id: the same end of the same claim is the same event.
     event = f"{claim.id}.{claim.token:x}"
-    return Message(event, TOPIC, row["domain"], row["document"], claim.traceparent)
+    names = ("item_id", "url", "domain", "status", "reason", "body")
+    data = {name: row[name] for name in names}
+    return Message(event, TOPIC, row["domain"], data, claim.traceparent)
