@@ -112,13 +112,14 @@ async def build(
     clock: Clock | None = None,
     lookup: Lookup | None = None,
     chance: random.Random | None = None,
+    fetches: bool = True,
 ) -> AsyncIterator[Platform]:
     """Put a platform together and run its background work until the block is left."""
     clock = clock or SystemClock()
     chance = chance or random.Random()
     metrics = Metrics()
     async with AsyncExitStack() as stack:
-        if not settings.shared.url:
+        if fetches and not settings.shared.url:
             stack.enter_context(only_process(settings.shared.lock_file, ONE_AT_A_TIME))
         if lookup is None:
             lookup = SystemLookup(settings.admission.dns_threads)
@@ -174,6 +175,7 @@ async def open_engine(
     store: Store,
     *,
     only: Collection[str] = (),
+    fetches: bool = True,
     settled: Callable[[Result], None] = lambda _result: None,
 ) -> AsyncIterator[Engine]:
     """Everything that works from the store, as one worker among others; `only` names lanes."""
@@ -183,7 +185,15 @@ async def open_engine(
     lanes = _choose_lanes([FetchLane(log, keeping)], only)
     queue = open_queue(settings, store)
     pulse = Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds)
-    heartbeat = Heartbeat(store, queue, clock, kind="worker", lanes=list(lanes), pulse=pulse)
+    heartbeat = Heartbeat(
+        store,
+        queue,
+        clock,
+        kind="worker" if fetches else "scheduler",
+        lanes=list(lanes) if fetches else [],
+        pulse=pulse,
+        alone=fetches and not settings.shared.url,
+    )
     source = Polling(queue, list(lanes), clock)
     station = Station(
         queue,

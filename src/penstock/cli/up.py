@@ -51,8 +51,8 @@ def _run(*, works: bool, serves: bool, only: Collection[str] = ()) -> None:
 async def _serve(settings: Settings, *, works: bool, serves: bool, only: Collection[str]) -> None:
     async with (
         open_ready_store(settings, SystemClock()) as store,
-        build(settings) as platform,
-        open_engine(settings, platform, store, only=only) as engine,
+        build(settings, fetches=works) as platform,
+        open_engine(settings, platform, store, only=only, fetches=works) as engine,
     ):
         if serves:
             start_services(settings, platform, engine)

@@ -60,7 +60,7 @@ def judge(
     for name, lane in lanes.items():
         if _is_stuck(lane) and not paused:
             problems.append(f"lane {name} makes no progress: {lane['oldest_due']:.0f} s overdue")
-    if not workers:
+    if not any(worker["kind"] == "worker" for worker in workers):
         problems.append("no worker is running: start `penstock up` or `penstock worker`")
     is_failing = bool(problems)
     for domain, reason in paused.items():

@@ -12,9 +12,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, select, update
 
 from penstock.core.clock import Clock
+from penstock.core.errors import SettingsError
 from penstock.core.ids import new_id
 from penstock.core.log import get_logger
 from penstock.queue.ports import Queue
@@ -46,6 +47,7 @@ class Heartbeat:
         kind: str,
         lanes: Sequence[str],
         pulse: Pulse,
+        alone: bool = False,
     ) -> None:
         self._store = store
         self._queue = queue
@@ -53,14 +55,15 @@ class Heartbeat:
         self._kind = kind
         self._lanes = list(lanes)
         self._pulse = pulse
+        self._alone = alone
         self._seen: dict[str, _Seen] = {}
         self._looked_at = clock.monotonic()
         self.id = new_id()
 
     async def register(self) -> None:
-        """Enter the worker; it may claim from now on."""
+        """Enter the worker; it may claim from now on. One that must be alone is refused."""
         self.id = new_id()
-        await self._store.write(lambda unit: unit.run(insert(workers), self._row(unit)) and None)
+        await self._store.write(self._register)
 
     async def leave(self) -> None:
         """Strike the worker off; what it still had is taken back at once."""
@@ -107,6 +110,24 @@ class Heartbeat:
             get_logger().warning("workers fell silent", workers=sorted(silent))
             await self._store.write(lambda unit: _strike_off(unit, silent))
         return await self._queue.rescue()
+
+    def _register(self, unit: Unit) -> None:
+        unit.take_turns("workers")
+        if self._alone and (other := self._another(unit)):
+            raise SettingsError(
+                f"another process fetches from this store, on {other}, and the two would not know "
+                "of each other's requests: let them share one ledger with PENSTOCK_SHARED__URL"
+            )
+        unit.run(unit.insert(workers).on_conflict_do_nothing(), self._row(unit))
+
+    def _another(self, unit: Unit) -> str | None:
+        """The host of another worker of our kind that was heard lately."""
+        query = select(workers.c.host, workers.c.process).where(
+            workers.c.kind == self._kind,
+            workers.c.id != self.id,
+            workers.c.beat_at > unit.now - int(self._pulse.silence * 1000),
+        )
+        return next((row.host for row in unit.run(query) if not is_gone(row.process)), None)
 
     def _row(self, unit: Unit) -> dict[str, Any]:
         return {
