@@ -92,12 +92,13 @@ class Adapter:
     def matching(self, url: Url) -> str | None:
         """The most specific of the adapter's patterns that fits a URL."""
         address = _address(url)
-        fitting = [pattern for pattern, rule in self._rules if rule.fullmatch(address)]
+        rules = ((one, rule) for host, one, rule in self._rules if host in address)
+        fitting = [pattern for pattern, rule in rules if rule.fullmatch(address)]
         return max(fitting, key=lambda pattern: (precision(pattern), pattern), default=None)
 
     @cached_property
-    def _rules(self) -> list[tuple[str, re.Pattern[str]]]:
-        return [(pattern, _compile(pattern)) for pattern in self.urls]
+    def _rules(self) -> list[tuple[str, str, re.Pattern[str]]]:
+        return [(one.partition("/")[0].lower(), one, _compile(one)) for one in self.urls]
 
 
 def precision(pattern: str) -> int:

@@ -68,8 +68,13 @@ class Registry:
 
     def choose(self, url: Url, wanted: str = "") -> Choice:
         """The adapter that reads a URL; `wanted` may be an id, a target type or nothing."""
+        adapter, why = self._chosen(url, wanted)
+        is_named = wanted == adapter.id and wanted not in KINDS
+        return Choice(adapter, why, () if is_named else self._others(adapter, url, wanted))
+
+    def _chosen(self, url: Url, wanted: str) -> tuple[Adapter, str]:
         if (named := self._adapters.get(wanted)) and (wanted not in KINDS):
-            return Choice(named, f"named '{wanted}'", ())
+            return named, f"named '{wanted}'"
         if wanted and wanted not in KINDS:
             known = ", ".join(sorted({*self._adapters, *KINDS}))
             raise SettingsError(f"there is no adapter or target type '{wanted}'; known: {known}")
@@ -82,18 +87,18 @@ class Registry:
         matches.sort(key=lambda match: (-precision(match[0]), match[1].id))
         if matches:
             pattern, adapter = matches[0]
-            return Choice(adapter, f"the URL fits '{pattern}'", self._others(adapter, url, wanted))
+            return adapter, f"the URL fits '{pattern}'"
         kind = wanted or DEFAULT_KIND
         generic = self._generic(kind)
         if generic is None:
             raise SettingsError(f"no adapter gives '{kind}' on any site, and none fits {url.href}")
         because = f"target type '{wanted}'" if wanted else f"the default is '{DEFAULT_KIND}'"
-        why = f"no site's adapter fits the URL, and {because}"
-        return Choice(generic, why, self._others(generic, url, wanted))
+        return generic, f"no site's adapter fits the URL, and {because}"
 
     def extract(self, page: Page, wanted: str = "") -> Extraction:
         """What the adapter chosen for a page makes of it."""
-        return self.choose(parse(page.url), wanted).adapter.read(Document.of(page))
+        adapter, _ = self._chosen(parse(page.url), wanted)
+        return adapter.read(Document.of(page))
 
     def _generic(self, kind: str) -> Adapter | None:
         found = (one for one in self._adapters.values() if one.gives == kind and not one.urls)

@@ -27,6 +27,7 @@ MAX_PLACES = 400
 MAX_RUN = 120
 UNSEEN = ["script", "style", "noscript", "template", "svg"]
 
+_ABSOLUTE = ("https://", "http://")
 _JOINING = (".", ",")
 _MARKUP = re.compile(r"[<>{}=\"]")
 _TITLE = re.compile(r"<title\b[^>]{0,200}>", re.IGNORECASE)
@@ -125,7 +126,7 @@ class Document:
     def absolute(self, reference: str) -> str | None:
         """A reference on the page as an absolute URL, or None if it leads nowhere on the web."""
         try:
-            base = self._base
+            base = self.location if reference.startswith(_ABSOLUTE) else self._base
         except UrlError:
             return None
         url = _resolve(reference, base)

@@ -64,7 +64,7 @@ def types_of(item: Mapping[str, Any]) -> tuple[str, ...]:
 
 def bare_name(name: str) -> str:
     """The last part of a name that may be a URL or have a prefix."""
-    return _NAME_PARTS.split(name.strip().rstrip("/"))[-1]
+    return name if name.isalnum() else _NAME_PARTS.split(name.strip().rstrip("/"))[-1]
 
 
 def as_list(value: Any) -> list[Any]:

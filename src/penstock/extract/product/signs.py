@@ -3,6 +3,7 @@
 import re
 import sys
 
+from penstock.extract.patterns import either_case
 from penstock.extract.values.price import SYMBOLS
 
 #: Forms that a text has before it is read.
@@ -15,10 +16,9 @@ _MARKS = WIDE + "".join(
 )
 _SPACED = sorted(key for key in SYMBOLS if key.replace(".", "").isalpha() and key[0] < "\u0e00")
 _UNSPACED = sorted(key for key in SYMBOLS if key.isalpha() and key[0] >= "\u0e00")
-# A pattern that ignores case as a whole is many times slower than one with both letters in it.
-_EITHER_CASE = ("".join(f"[{sign}{sign.upper()}]" for sign in key) for key in _SPACED)
+_KNOWN = either_case("|".join(map(re.escape, _SPACED)))
 # Any word of three letters may be a code.
-_WORDS = rf"(?<![^\W\d_])(?:[a-zA-Z]{{3}}|{'|'.join(_EITHER_CASE)})(?![^\W\d_])"
+_WORDS = rf"(?<![^\W\d_])(?:[a-zA-Z]{{3}}|{_KNOWN})(?![^\W\d_])"
 _SIGN = rf"[{re.escape(_MARKS)}]|[sS]/|:-|{'|'.join(_UNSPACED)}|{_WORDS}"
 
 #: A sign or a word that may stand for money.

@@ -27,6 +27,8 @@ BOMBS: dict[str, Callable[[], str]] = {
     "formatting in capitals": lambda: _open_formatting().upper(),
     "formatting closed at the end": lambda: _open_formatting() + "</b>" * SOME,
     "formatting in formatting": lambda: "<b>" * MANY,
+    "formatting in a drawing": lambda: f"<svg>{_open_formatting()}</svg>",
+    "formatting closed in a comment": lambda: "<p><i id=1><!--</i>--></p>" * SOME,
     "attributes": lambda: f"<p {' '.join(f'a{number}=1' for number in range(MANY))}>",
     "attributes with tag ends": lambda: (
         "<p " + " ".join(f'a{number}=">"' for number in range(MANY)) + ">"
