@@ -2,70 +2,12 @@
 
 import asyncio
 import json
-import os
 import signal
-import sys
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from tests.site import Hit, Reply, Site
-
-PENSTOCK = Path(sys.executable).with_name("penstock")
-FAST = {
-    "PENSTOCK_POLICIES__SHIPPED": "false",
-    "PENSTOCK_PACING__REQUESTS_PER_SECOND": "1000",
-    "PENSTOCK_PACING__REQUEST_DELAY_MS": "0",
-    "PENSTOCK_RETRY__INITIAL_DELAY_MS": "1",
-    "PENSTOCK_ROBOTS__RETRY_SECONDS": "0.01",
-}
-
-
-class Ran(NamedTuple):
-    """How a command ended and what it printed."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def objects(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
-class Shell:
-    """Runs commands with the site's hosts known to them."""
-
-    def __init__(self, site: Site, folder: Path) -> None:
-        self.site = site
-        self.folder = folder
-        known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
-        self.environment = {**os.environ, **FAST, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
-
-    async def start(self, *arguments: str, **settings: str) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            PENSTOCK,
-            *arguments,
-            cwd=self.folder,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={**self.environment, **settings},
-        )
-
-    async def run(self, *arguments: str, stdin: str = "", **settings: str) -> Ran:
-        process = await self.start(*arguments, **settings)
-        async with asyncio.timeout(30):
-            out, err = await process.communicate(stdin.encode())
-        return Ran(process.returncode or 0, out.decode(), err.decode())
-
-
-@pytest.fixture
-async def shell(tmp_path: Path) -> AsyncIterator[Shell]:
-    async with Site() as site:
-        yield Shell(site, tmp_path)
+from tests.shell import FAST, PENSTOCK, Shell
+from tests.site import Hit, Reply
 
 
 async def test_fetch_says_for_each_url_what_the_gates_said(shell: Shell) -> None:

@@ -23,7 +23,7 @@ def upgrade(
     _show(with_store(lambda _, store: migrate.upgrade(store, to), ready=False), as_json)
 
 
-@app.command()
+@app.command(context_settings={"ignore_unknown_options": True})
 def downgrade(
     to: Annotated[str, typer.Argument(help="A version, -1 for one step, or base for none.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask: tables may be deleted.")] = False,
