@@ -29,6 +29,7 @@ test: check ## check the code, start the real servers, run every test
 
 bench: setup ## measure against peers, side by side
 	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.engine
 	@$(BIN)/python -m benchmarks.extraction $(PAGES)
 
 check: setup ## lint, formatting, types and directions of imports, without running tests
