@@ -52,10 +52,11 @@ from penstock.settings import Settings
 from penstock.store import Store, migrate, open_store
 from penstock.store.switches import StoredSwitches
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
-from penstock.workloads.fetch.lane import FetchLane, bodies_in_use
+from penstock.workloads.fetch.lane import FetchLane, bodies_in_use, forget_outcomes
 from penstock.workloads.fetch.runs import Runs
 
 GRACE_SECONDS = 30.0
+DAY = 86400.0
 ONE_AT_A_TIME = (
     "another Penstock process on this machine is fetching, and the two would not know of each "
     "other's requests: wait for it, or let them share one ledger with PENSTOCK_SHARED__URL=redis://…"
@@ -268,12 +269,15 @@ def _chores(settings: Settings, store: Store) -> list[Chore]:
     upkeep, log, blobs = Upkeep(store), EventLog(store), open_blobs(settings)
     in_use = partial(bodies_in_use, store)
     done = settings.queue.keep_done_hours * 3600
-    days = settings.events.keep_days * 86400
+    days = settings.events.keep_days * DAY
     return [
         Chore("stale items", upkeep.make_stale),
         Chore("finished items", lambda: upkeep.purge([State.DONE], older_than=done)),
         Chore("old events", lambda: log.forget(days)),
-        Chore("unused blobs", lambda: blobs.sweep(in_use, settings.blobs.retention_days * 86400)),
+        Chore(
+            "old outcomes", lambda: forget_outcomes(store, settings.fetch.keep_outcomes_days * DAY)
+        ),
+        Chore("unused blobs", lambda: blobs.sweep(in_use, settings.blobs.retention_days * DAY)),
     ]
 
 

@@ -59,6 +59,7 @@ class FetchSettings(Section):
     workers: int = Field(256, ge=1, le=10_000)
     max_queued: int = Field(1_000_000, ge=1)
     patience_seconds: float = Field(900, ge=0, description="for a site that is down or closed")
+    keep_outcomes_days: float = Field(30, gt=0, description="of durable fetching")
     keep_bodies: bool = Field(False, description="durable fetching keeps bodies as blobs")
 
 

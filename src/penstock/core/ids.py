@@ -4,6 +4,11 @@ import os
 import time
 
 
+def first_id_at(milliseconds: int) -> str:
+    """What sorts before every id that was made at this time or later."""
+    return f"{milliseconds:012x}"
+
+
 def new_id() -> str:
     """32 hexadecimal digits: milliseconds first, then chance (the layout of UUID version 7)."""
     milliseconds = time.time_ns() // 1_000_000

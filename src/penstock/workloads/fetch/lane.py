@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from penstock.blobs.ports import Blobs
-from penstock.core.ids import new_id
+from penstock.core.ids import first_id_at, new_id
 from penstock.core.trace import new_trace
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
@@ -18,6 +18,7 @@ from penstock.workloads.fetch.tables import outcomes
 
 NAME = "fetch"
 TOPIC = "fetch.finished"
+FORGET_AT_ONCE = 5000
 #: Gates that say no for reasons of the site's: the URL is not to blame, so it is no dead letter.
 NOT_TO_BLAME = frozenset({"robots", "hours", "breaker"})
 
@@ -26,6 +27,20 @@ async def bodies_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
     """Which of some blobs an outcome still speaks of."""
     query = select(outcomes.c.body).where(outcomes.c.body.in_(addresses))
     return await store.read(lambda unit: set(unit.run(query).scalars()))
+
+
+async def forget_outcomes(store: Store, older_than: float) -> int:
+    """Delete outcomes of items that were put more than so many seconds ago; how many."""
+
+    def step(unit: Unit) -> int:
+        first = first_id_at(unit.now - int(older_than * 1000))
+        old = select(outcomes.c.item_id).where(outcomes.c.item_id < first).limit(FORGET_AT_ONCE)
+        return unit.run(delete(outcomes).where(outcomes.c.item_id.in_(old))).rowcount
+
+    total = 0
+    while number := await store.write(step, "upkeep"):
+        total += number
+    return total
 
 
 def item_for(request: Request, group: str, run: str) -> Item:
