@@ -4,25 +4,14 @@ import asyncio
 import gzip
 import json
 import signal
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-
 from penstock.cli.manifest import AHEAD, CHUNK
-from tests.acceptance.test_commands import Shell
-from tests.site import Site
+from tests.shell import Shell
 from tests.site.shops import product, product_page
 
 LAMP = product("shop01.test", 1)
 SOLD_OUT = product("shop01.test", 7)
-
-
-@pytest.fixture
-async def shell(tmp_path: Path) -> AsyncIterator[Shell]:
-    async with Site() as site:
-        yield Shell(site, tmp_path)
 
 
 def case_file(shell: Shell, name: str) -> Any:

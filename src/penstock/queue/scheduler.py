@@ -29,6 +29,8 @@ TICK = 1.0
 #: Who is later than this was missed, and is not to come with all the others at once.
 LATE = 60.0
 LONGEST_SPREAD = 3600.0
+#: What was scheduled and not done for so long is stale: a newer one is on its way.
+MAX_AGE = 86400.0
 LONGEST_PAUSE = 3600.0
 ALERT_AFTER = 1800.0
 #: Puts items as part of a unit of work.
@@ -126,6 +128,7 @@ class Scheduler:
             key=f"{row['id']}@{row['next_at']}",
             quota=row["id"],
             delay=delay,
+            max_age=MAX_AGE,
             traceparent=new_trace(),
         )
 

@@ -1,0 +1,74 @@
+"""Looking after the queue: what is listed, what gets stale, what is forgotten."""
+
+from penstock.queue.lines import Line
+from penstock.queue.ports import Bury, Done, Item, State
+from penstock.queue.tables import lines
+from penstock.queue.upkeep import Upkeep, forget_empty_lines
+from tests.stores import (
+    Stores,
+    all_of,
+    counted,
+    enter_worker,
+    make_items,
+    pending,
+    rows_of,
+    states_of,
+)
+
+SECRET = {"url": "http://a.test/", "headers": {"Authorization": "Bearer swordfish"}}
+
+
+async def test_items_are_listed_without_what_a_caller_keeps_secret(stores: Stores) -> None:
+    queue, upkeep = await stores.queue(), Upkeep(await stores.open())
+    await queue.put([Item("one", "fetch", SECRET), Item("two", "other", {})])
+    (only,) = await upkeep.items(lane="fetch")
+    assert only["payload"] == {"url": "http://a.test/", "headers": ["Authorization"]}
+    assert [item["id"] for item in await upkeep.items()] == ["two", "one"]
+    assert await upkeep.items(state=State.DEAD) == []
+
+
+async def test_what_waited_too_long_is_stale_and_can_be_requeued(stores: Stores) -> None:
+    queue, store = await stores.queue(), await stores.open()
+    await queue.put([*make_items(3, max_age=-1.0), *make_items(1, first=3, max_age=3600.0)])
+    assert await Upkeep(store).make_stale() == 3
+    assert list((await states_of(store)).values()).count("stale") == 3
+    assert await counted(store) == await pending(store)
+    assert len(await queue.claim("w", ["fetch"], 10, all_of)) == 1
+    assert await queue.revive(lane="fetch") == 3
+    assert await Upkeep(store).make_stale() == 0
+    assert len(await queue.claim("w", ["fetch"], 10, all_of)) == 3
+
+
+async def test_purge_forgets_what_is_over_and_never_what_is_claimed(stores: Stores) -> None:
+    queue, store = await stores.queue(), await stores.open()
+    upkeep = Upkeep(store)
+    await enter_worker(store, "w")
+    await queue.put(make_items(4))
+    first, second, third, _ = await queue.claim("w", ["fetch"], 4, all_of)
+    await queue.settle([(first, Done()), (second, Bury({"reason": "x"}))])
+    assert await upkeep.purge([State.DONE], older_than=3600) == 0
+    assert await upkeep.purge([State.DONE]) == 1
+    assert await upkeep.purge([State.DEAD], lane="other") == 0
+    assert await upkeep.purge(list(State)) == 1
+    assert set((await states_of(store)).values()) == {"claimed"}
+    assert await counted(store) == await pending(store)
+    assert await queue.settle([(third, Done())]) == {third.id}
+
+
+async def test_purging_what_waits_takes_it_out_of_the_counts(stores: Stores) -> None:
+    queue, store = await stores.queue(), await stores.open()
+    await queue.put(make_items(5, quota="q"))
+    assert await Upkeep(store).purge([State.WAITING], lane="fetch") == 5
+    assert await counted(store) == {}
+    assert await queue.claim("w", ["fetch"], 10, all_of) == []
+
+
+async def test_lines_without_work_can_go(stores: Stores) -> None:
+    queue, store = await stores.queue(), await stores.open()
+    await queue.put(make_items(1, group="a.test"))
+    await queue.put(make_items(1, group="b.test", delay=3600))
+    (claim,) = await queue.claim("w", ["fetch"], 10, all_of)
+    await queue.settle([(claim, Done())])
+    assert await store.write(forget_empty_lines) == 1
+    (left,) = await rows_of(store, lines)
+    assert Line(left["lane"], left["priority"], left["group_key"]) == ("fetch", 5, "b.test")
