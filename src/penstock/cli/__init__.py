@@ -1,36 +1,76 @@
-"""The `penstock` command."""
+"""The `penstock` command. What a command needs is imported when it is called, not before."""
 
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
 from penstock import __version__
-from penstock.cli import (
-    adapter,
-    backup,
-    capture,
-    config,
-    db,
-    doctor,
-    events,
-    extract,
-    fetch,
-    parse,
-    policy,
-    queue,
-    robots,
-    schedule,
-    status,
-    switches,
-    up,
-    url,
-)
 from penstock.cli.output import ExitCode, complain
 from penstock.core.errors import PenstockError
 
+
+class Place(NamedTuple):
+    """Where a command is: a module, and the function or group in it."""
+
+    module: str
+    name: str = "app"
+
+
+COMMANDS = {
+    "fetch": Place("fetch", "fetch"),
+    "extract": Place("extract", "extract"),
+    "up": Place("up", "up"),
+    "worker": Place("up", "worker"),
+    "scheduler": Place("up", "scheduler"),
+    "status": Place("status", "status"),
+    "pause": Place("switches", "pause"),
+    "resume": Place("switches", "resume"),
+    "queue": Place("queue"),
+    "schedule": Place("schedule"),
+    "events": Place("events"),
+    "adapter": Place("adapter"),
+    "capture": Place("capture", "capture"),
+    "parse": Place("parse"),
+    "robots": Place("robots"),
+    "policy": Place("policy"),
+    "url": Place("url", "show"),
+    "db": Place("db"),
+    "backup": Place("backup", "backup"),
+    "restore": Place("backup", "restore"),
+    "config": Place("config"),
+    "doctor": Place("doctor", "doctor"),
+}
+
+
+class Commands(TyperGroup):
+    """The commands, in the order in which they are listed."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        del ctx
+        place = COMMANDS.get(cmd_name)
+        if place is None:
+            return None
+        found = getattr(import_module(f"{__name__}.{place.module}"), place.name)
+        if isinstance(found, typer.Typer):
+            command = get_group(found)
+            command.name = cmd_name
+            return command
+        alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        alone.command(cmd_name)(found)
+        return get_command(alone)
+
+
 app = typer.Typer(
     name="penstock",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -39,28 +79,6 @@ app = typer.Typer(
     epilog="Exit codes: 0 all is well, 1 some of it is not, 2 wrong usage or settings, "
     "130 interrupted.  Settings: PENSTOCK_SECTION__KEY or penstock.yaml; see `penstock doctor`.",
 )
-app.command("fetch")(fetch.fetch)
-app.command("extract")(extract.extract)
-app.command("capture")(capture.capture)
-app.command("url")(url.show)
-app.command("doctor")(doctor.doctor)
-app.command("up")(up.up)
-app.command("worker")(up.worker)
-app.command("scheduler")(up.scheduler)
-app.command("status")(status.status)
-app.command("pause")(switches.pause)
-app.command("resume")(switches.resume)
-app.add_typer(queue.app, name="queue")
-app.add_typer(events.app, name="events")
-app.add_typer(schedule.app, name="schedule")
-app.command("backup")(backup.backup)
-app.command("restore")(backup.restore)
-app.add_typer(db.app, name="db")
-app.add_typer(config.app, name="config")
-app.add_typer(adapter.app, name="adapter")
-app.add_typer(parse.app, name="parse")
-app.add_typer(robots.app, name="robots")
-app.add_typer(policy.app, name="policy")
 
 
 def _print_version(wanted: bool) -> None:
