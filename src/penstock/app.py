@@ -1,7 +1,7 @@
 """The composition root: settings in, a running platform out. The only file naming back ends."""
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -95,6 +95,18 @@ class Engine:
     async def work(self) -> None:
         """Work until the station is stopped."""
         await self.station.run(self.heartbeat.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The way of events to one sink, for one process at a time."""
+
+    relay: Relay
+    seat: Seat
+
+    async def deliver_due(self) -> int:
+        """Deliver what is due, if that is ours to do; how many events were taken."""
+        return await self.relay.deliver_due() if await self.seat.is_ours() else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,25 +237,28 @@ def _choose_lanes(all_lanes: Sequence[Lane], only: Collection[str]) -> Mapping[s
     return {name: lane for name, lane in lanes.items() if not only or name in only}
 
 
-def start_services(settings: Settings, platform: Platform, engine: Engine) -> None:
+def start_services(settings: Settings, platform: Platform, engine: Engine) -> list[Delivery]:
     """What one process at a time does for all: schedules, deliveries, upkeep."""
     store, clock, start = engine.store, platform.clock, engine.supervisor.start
     start("scheduler", engine.scheduler.run)
+    services = []
     for sink in open_sinks(settings):
         relay = Relay(
             store, sink, clock, max_attempts=settings.events.max_attempts, chance=platform.chance
         )
-        seat = Seat(store, engine.heartbeat, f"relay {sink.name}")
-        start(f"relay {sink.name}", partial(_in_seat, seat, relay.deliver_due, clock))
+        delivery = Delivery(relay, Seat(store, engine.heartbeat, f"relay {sink.name}"))
+        start(f"relay {sink.name}", partial(_keep_delivering, delivery, clock))
+        services.append(delivery)
     for chore in _chores(settings, store):
         seat = Seat(store, engine.heartbeat, f"chore {chore.name}")
         start(chore.name, partial(keep_doing, chore, seat.is_ours, clock))
+    return services
 
 
 def open_queue(settings: Settings, store: Store) -> SqlQueue:
     """The queue in a store, with the limits of its lanes."""
     limits = settings.queue
-    limit = LaneLimit(limits.max_pending, retry_after=limits.retry_after_seconds)
+    limit = LaneLimit(limits.max_pending, limits.max_pending_per_quota, limits.retry_after_seconds)
     return SqlQueue(store, {FETCH_LANE: limit})
 
 
@@ -292,10 +307,9 @@ def _station_settings(settings: Settings) -> StationSettings:
     )
 
 
-async def _in_seat(seat: Seat, work: Callable[[], Awaitable[int]], clock: Clock) -> None:
-    """Do some work again and again, while we have the seat for it."""
+async def _keep_delivering(delivery: Delivery, clock: Clock) -> None:
     while True:
-        if not (await seat.is_ours() and await work()):
+        if not await delivery.deliver_due():
             await clock.sleep(1.0)
 
 

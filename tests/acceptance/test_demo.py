@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.site import DEMO_HOSTS, Site
-from tests.site.demo import EXTRA, PACE, PRODUCTS, extract, fetch
+from tests.site.demo import DURABLE, EXTRA, PACE, PRODUCTS, extract, fetch, kill_and_resume
 from tests.site.shops import product
 
 
@@ -38,6 +38,16 @@ async def test_the_demo_reads_a_product_of_every_shop() -> None:
         assert record["availability"] == item.availability
         assert int(record["price"].replace(".", "")) == item.price_minor
         assert record["verdict"] == "accept"
+
+
+async def test_the_demo_kills_a_durable_run_and_resumes_it() -> None:
+    async with Site() as site:
+        known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
+        settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
+        before, after = await kill_and_resume(DURABLE, settings)
+    assert before + after == len(DURABLE)
+    assert before >= len(DURABLE) // 3
+    assert after > 0
 
 
 def reason(outcome: dict[str, Any]) -> str | None:

@@ -1,5 +1,5 @@
 """The demo: `penstock fetch` on the local site, with everything that can go wrong on the way,
-and `penstock extract` on the products of its shops.
+`penstock extract` on the products of its shops, and a durable run that is killed and goes on.
 
 Starts the site on loopback, runs the real commands on it and ends with a table for each.
 """
@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -51,6 +51,10 @@ PRODUCTS = tuple(
 )
 
 
+#: Enough for a run that can be killed in the middle.
+DURABLE = tuple(f"http://{host}/product/{number}" for host in SHOPS for number in range(1, 7))
+
+
 async def main() -> int:
     """Run the demo; the exit code is 0 if everything went as it should."""
     console = Console()
@@ -79,7 +83,33 @@ async def main() -> int:
         console.print(
             "The same for your own pages: [bold]penstock extract PAGE.html --url URL --explain[/]"
         )
+        with console.status("killing and resuming…"):
+            before, after = await kill_and_resume(DURABLE, settings)
+        console.print(
+            f"\nA durable run of {len(DURABLE)} URLs was killed with SIGKILL after {before} "
+            f"outcomes, and run again: {after} more, each URL once. "
+            "The same for your own: [bold]penstock fetch --durable -f urls.txt[/]"
+        )
+        complete = complete and before + after == len(DURABLE)
     return 0 if complete and len(records) == len(PRODUCTS) else 1
+
+
+async def kill_and_resume(urls: Sequence[str], settings: dict[str, str]) -> tuple[int, int]:
+    """Kill a durable run in the middle and run it again; how many outcomes each of them had."""
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "urls.txt").write_text("\n".join(urls))
+        settings = {**settings, "PENSTOCK_STORE__FOLDER": folder}
+        command = ["fetch", "--durable", "-f", f"{folder}/urls.txt", "--json"]
+        first = await start(command, settings)
+        assert first.stdout
+        for _ in range(len(urls) // 3):
+            await first.stdout.readline()
+        first.kill()
+        await first.communicate()
+        after = [line async for line in run(command, settings)]
+        events = [line async for line in run(["events", "tail", "-n", "999", "--json"], settings)]
+    assert len({event["data"]["url"] for event in events}) == len(events)
+    return len(events) - len(after), len(after)
 
 
 async def fetch(urls: Iterable[str], settings: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
@@ -99,16 +129,20 @@ async def extract(urls: Iterable[str], settings: dict[str, str]) -> AsyncIterato
 
 async def run(arguments: list[str], settings: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
     """The lines of a penstock command, as they come."""
-    process = await asyncio.create_subprocess_exec(
+    process = await start(arguments, settings)
+    assert process.stdout
+    async for line in process.stdout:
+        yield json.loads(line)
+    await process.wait()
+
+
+async def start(arguments: list[str], settings: dict[str, str]) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
         Path(sys.executable).with_name("penstock"),
         *arguments,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, **settings},
     )
-    assert process.stdout
-    async for line in process.stdout:
-        yield json.loads(line)
-    await process.wait()
 
 
 def print_table(console: Console, outcomes: Iterable[dict[str, Any]]) -> None:

@@ -54,10 +54,11 @@ async def _serve(settings: Settings, *, works: bool, serves: bool, only: Collect
         build(settings, fetches=works) as platform,
         open_engine(settings, platform, store, only=only, fetches=works) as engine,
     ):
-        if serves:
-            start_services(settings, platform, engine)
+        deliveries = start_services(settings, platform, engine) if serves else []
         stderr().print(f"penstock is up as {engine.heartbeat.id}; Ctrl-C ends it", markup=False)
         await (_work(engine) if works else _stand_by())
+        for delivery in deliveries:
+            await delivery.deliver_due()
 
 
 async def _work(engine: Engine) -> None:

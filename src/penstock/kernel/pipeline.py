@@ -17,6 +17,7 @@ from penstock.core.clock import Clock
 from penstock.core.errors import UrlError
 from penstock.core.log import get_logger
 from penstock.core.metrics import Metrics
+from penstock.core.trace import trace_id
 from penstock.core.urls import Url, parse
 from penstock.kernel import blocks, headers, hours, statuses
 from penstock.kernel.admission import Admission, refusal
@@ -630,6 +631,7 @@ class Pipeline:
             self._log.info(
                 "fetched",
                 request_id=outcome.request.id,
+                trace_id=trace_id(outcome.request.traceparent),
                 target_domain=outcome.domain,
                 duration_ms=round(outcome.seconds * 1000),
                 fields_extracted=outcome.reading.field_count if outcome.reading else 0,
@@ -639,6 +641,7 @@ class Pipeline:
         self._log.info(
             "failed",
             request_id=outcome.request.id,
+            trace_id=trace_id(outcome.request.traceparent),
             target_url=outcome.request.url,
             proxy_used=outcome.proxy,
             error_reason=failure.reason,
