@@ -244,7 +244,7 @@ def start_services(settings: Settings, platform: Platform, engine: Engine) -> li
     services = []
     for sink in open_sinks(settings):
         relay = Relay(
-            store, sink, clock, max_attempts=settings.events.max_attempts, chance=platform.chance
+            store, sink, max_attempts=settings.events.max_attempts, chance=platform.chance
         )
         delivery = Delivery(relay, Seat(store, engine.heartbeat, f"relay {sink.name}"))
         start(f"relay {sink.name}", partial(_keep_delivering, delivery, clock))

@@ -10,7 +10,6 @@ from penstock.events.ports import Event, Message
 from penstock.events.relay import Deliveries, Relay
 from penstock.events.tables import deliveries
 from penstock.store import Store
-from tests.clocks import HandClock
 from tests.stores import Stores, rows_of
 
 
@@ -39,9 +38,7 @@ class Post:
         self.store = store
         self.listener = Listener()
         self.log = EventLog(store, [self.listener])
-        self.relay = Relay(
-            store, self.listener, HandClock(), max_attempts=attempts, chance=random.Random(1)
-        )
+        self.relay = Relay(store, self.listener, max_attempts=attempts, chance=random.Random(1))
 
     async def announce(self, *ids: str, key: str = "k", topic: str = "t") -> None:
         messages = [Message(each, topic, key, {"n": each}) for each in ids]

@@ -28,7 +28,8 @@ class EventLog:
         rows = [_row(unit, message) for message in messages]
         unit.run(unit.insert(events).on_conflict_do_nothing(), rows)
         if self._sinks:
-            self._owe(unit, messages)
+            for start in range(0, len(messages), MOST_AT_ONCE):
+                self._owe(unit, messages[start : start + MOST_AT_ONCE])
 
     def _owe(self, unit: Unit, messages: Sequence[Message]) -> None:
         query = select(events.c.id, events.c.seq)

@@ -12,7 +12,6 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select, update
 
-from penstock.core.clock import Clock
 from penstock.core.log import get_logger
 from penstock.events.log import as_event
 from penstock.events.ports import Event, Sink
@@ -20,7 +19,6 @@ from penstock.events.tables import deliveries, events
 from penstock.store import Store, Unit
 
 AT_ONCE = 500
-IDLE = 0.5
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 
 
@@ -31,22 +29,14 @@ class Relay:
         self,
         store: Store,
         sink: Sink,
-        clock: Clock,
         *,
         max_attempts: int,
         chance: random.Random,
     ) -> None:
         self._store = store
         self._sink = sink
-        self._clock = clock
         self._max_attempts = max_attempts
         self._chance = chance
-
-    async def run(self) -> None:
-        """Deliver for as long as there is something; look again after a while."""
-        while True:
-            if not await self.deliver_due():
-                await self._clock.sleep(IDLE)
 
     async def deliver_due(self) -> int:
         """Deliver what is due now; how many events were taken."""
