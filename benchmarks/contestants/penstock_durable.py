@@ -7,7 +7,8 @@ import uvloop
 
 from benchmarks.contestants.lap import Course, Lap, read_course
 from benchmarks.contestants.penstock_fetch import POLICY, Writer
-from penstock.app import Engine, Platform, build, open_engine, open_ready_store
+from penstock.app import Platform, build
+from penstock.app.engine import Engine, open_engine, open_ready_store
 from penstock.core.clock import SystemClock
 from penstock.core.log import configure
 from penstock.kernel.model import Request

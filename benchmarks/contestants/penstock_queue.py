@@ -15,7 +15,9 @@ from penstock.core.clock import SystemClock
 from penstock.core.ids import new_id
 from penstock.queue.ports import Done, Item, LaneLimit, State
 from penstock.queue.sql import SqlQueue
-from penstock.store import StoreSettings, migrate, open_store
+from penstock.store import migrate
+from penstock.store.settings import StoreSettings
+from penstock.store.store import open_store
 
 LANE, GROUPS, BATCH, AT_ONCE = "bench", 1000, 500, 32
 

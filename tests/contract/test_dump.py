@@ -7,8 +7,9 @@ from penstock.events.log import EventLog
 from penstock.events.ports import Message
 from penstock.queue.ports import Done
 from penstock.queue.sql import SqlQueue
-from penstock.store import Store, dump
+from penstock.store import dump
 from penstock.store.dump import tables
+from penstock.store.store import Store
 from tests.stores import Stores, all_of, counted, enter_worker, make_items, pending, rows_of
 
 Saved = dict[str, list[dict[str, object]]]

@@ -9,7 +9,7 @@ from penstock.events.log import EventLog
 from penstock.events.ports import Event, Message
 from penstock.events.relay import Deliveries, Relay
 from penstock.events.tables import deliveries
-from penstock.store import Store
+from penstock.store.store import Store
 from tests.stores import Stores, rows_of
 
 

@@ -14,7 +14,7 @@ from penstock.queue.sql import SqlQueue
 from penstock.queue.tables import items, schedules
 from penstock.queue.timing import Timing
 from penstock.queue.upkeep import Upkeep
-from penstock.store import Store
+from penstock.store.store import Store
 from tests.clocks import HandClock
 from tests.stores import Stores, all_of, enter_worker, lose_worker, rows_of
 

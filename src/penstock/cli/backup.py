@@ -12,12 +12,14 @@ import orjson
 import typer
 
 from penstock import __version__
-from penstock.app import open_blobs
+from penstock.app.engine import open_blobs
 from penstock.cli.output import ExitCode, complain, stdout, write_json
 from penstock.cli.stores import with_store
 from penstock.core.errors import StoreError
 from penstock.settings import Settings
-from penstock.store import Store, Unit, dump, migrate
+from penstock.store import dump, migrate
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
 MANIFEST, TABLES, BLOBS, KEYS = "manifest.json", "tables/", "blobs/", "keys/"
 IN_MEMORY = 32 * 1024 * 1024

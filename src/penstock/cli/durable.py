@@ -4,7 +4,8 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 
-from penstock.app import build, open_engine, open_ready_store
+from penstock.app import build
+from penstock.app.engine import open_engine, open_ready_store
 from penstock.cli.outcomes import FetchOptions, Report
 from penstock.cli.output import ExitCode
 from penstock.cli.signals import on_signals

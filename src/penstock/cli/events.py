@@ -12,7 +12,7 @@ from penstock.events.log import EventLog
 from penstock.events.ports import Event
 from penstock.events.relay import Deliveries
 from penstock.settings import Settings
-from penstock.store import Store
+from penstock.store.store import Store
 
 app = typer.Typer(no_args_is_help=True, help="Read the event log, and see to its deliveries.")
 

@@ -4,13 +4,12 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import typer
 import uvloop
 
 from penstock.app import build
-from penstock.cli.durable import DurableJob
 from penstock.cli.outcomes import FetchOptions, OutputOptions, Report
 from penstock.cli.output import ExitCode, complain
 from penstock.cli.signals import on_signals
@@ -68,14 +67,30 @@ def fetch(
     output.prepare()
     wait = settings.fetch.patience_seconds if patience is None else patience
     options = FetchOptions(_read_headers(header or []), wait, output)
-    job = DurableJob(settings, options) if durable else _Job(settings, options)
     with UrlSource(urls or [], file) as source:
         try:
-            code = uvloop.run(job.run(source))
+            code = uvloop.run(_job(settings, options, durable=durable).run(source))
         except (KeyboardInterrupt, asyncio.CancelledError):
             code = ExitCode.INTERRUPTED
     if code:
         raise typer.Exit(code)
+
+
+def _job(settings: Settings, options: FetchOptions, *, durable: bool) -> Job:
+    if not durable:
+        return _Job(settings, options)
+    # The store takes a while to import, and most runs do without.
+    from penstock.cli.durable import DurableJob  # noqa: PLC0415
+
+    return DurableJob(settings, options)
+
+
+class Job(Protocol):
+    """A run of the command, with a store or without."""
+
+    async def run(self, source: UrlSource) -> ExitCode:
+        """Fetch all that the source has."""
+        ...
 
 
 class _Job:

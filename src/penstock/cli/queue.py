@@ -4,14 +4,14 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.app import open_queue
+from penstock.app.engine import open_queue
 from penstock.cli.output import ExitCode, complain, print_table, stdout, write_json
 from penstock.cli.stores import moment, with_store
 from penstock.queue.ports import Depth, State
 from penstock.queue.timing import read_span
 from penstock.queue.upkeep import Upkeep
 from penstock.settings import Settings
-from penstock.store import Store
+from penstock.store.store import Store
 
 app = typer.Typer(no_args_is_help=True, help="Look after the queue.")
 

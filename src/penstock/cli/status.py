@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
-from penstock.app import open_queue
+from penstock.app.engine import open_queue
 from penstock.cli.output import ExitCode, print_table, safe, stdout, write_json
 from penstock.cli.stores import with_store
 from penstock.queue.health import Health, judge
 from penstock.queue.upkeep import Upkeep
 from penstock.settings import Settings
-from penstock.store import Store
+from penstock.store.store import Store
 from penstock.store.switches import StoredSwitches
 
 

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import uvloop
 
-from penstock.app import open_ready_store
+from penstock.app.engine import open_ready_store
 from penstock.core.clock import SystemClock
 from penstock.core.log import configure
 from penstock.settings import Settings, load_settings
-from penstock.store import Store, open_store
+from penstock.store.store import Store, open_store
 
 T = TypeVar("T")
 

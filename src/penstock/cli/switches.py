@@ -9,7 +9,7 @@ from penstock.cli.stores import with_store
 from penstock.core.urls import bare_host, registrable_domain
 from penstock.kernel.switches import EVERYTHING
 from penstock.settings import Settings
-from penstock.store import Store
+from penstock.store.store import Store
 from penstock.store.switches import StoredSwitches
 
 Domain = Annotated[str | None, typer.Option(help="Only this domain (and all its hosts).")]

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 import uvloop
 
-from penstock.app import Engine, build, open_engine, open_ready_store, start_services
+from penstock.app import build
+from penstock.app.engine import Engine, open_engine, open_ready_store, start_services
 from penstock.cli.output import ExitCode, stderr
 from penstock.cli.signals import on_signals
 from penstock.core.clock import SystemClock

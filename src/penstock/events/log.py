@@ -7,7 +7,8 @@ from sqlalchemy import delete, func, select
 
 from penstock.events.ports import Event, Message, Sink
 from penstock.events.tables import deliveries, events
-from penstock.store import Store, Unit
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
 MOST_AT_ONCE = 1000
 

@@ -16,7 +16,8 @@ from penstock.core.log import get_logger
 from penstock.events.log import as_event
 from penstock.events.ports import Event, Sink
 from penstock.events.tables import deliveries, events
-from penstock.store import Store, Unit
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
 AT_ONCE = 500
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0

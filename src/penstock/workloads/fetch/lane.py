@@ -13,7 +13,8 @@ from penstock.events.ports import Message
 from penstock.kernel.model import Outcome, Refused, Request
 from penstock.queue.lanes import Result
 from penstock.queue.ports import Bury, Claim, Done, Ending, Item
-from penstock.store import Store, Unit
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 from penstock.workloads.fetch.tables import outcomes
 
 NAME = "fetch"

@@ -6,7 +6,8 @@ from sqlalchemy import func, insert, select, update
 
 from penstock.core.ids import new_id
 from penstock.queue.tables import counts, items
-from penstock.store import Store, Unit
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 from penstock.workloads.fetch.lane import NAME
 from penstock.workloads.fetch.tables import runs
 

@@ -1,0 +1,209 @@
+"""The composition root: settings in, a running platform out. Nothing else names back ends.
+
+What fetches is here; what works from a store is in `engine`, with what that needs to be imported.
+"""
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Protocol
+
+from penstock.core.clock import Clock, SystemClock
+from penstock.core.errors import PolicyError, SettingsError
+from penstock.core.lock import only_process
+from penstock.core.log import get_logger
+from penstock.core.metrics import Metrics
+from penstock.core.supervise import Supervisor
+from penstock.extract.registry import open_registry
+from penstock.kernel.admission import Admission, Lookup, SystemLookup
+from penstock.kernel.breaker import MemoryBreaker
+from penstock.kernel.fallback import FallbackBreaker, FallbackPacing, FallbackRobotsCache, Link
+from penstock.kernel.fetchers.http import HttpFetcher
+from penstock.kernel.identity import Identities
+from penstock.kernel.model import Proxy
+from penstock.kernel.pacing import MemoryPacing
+from penstock.kernel.pipeline import Pipeline
+from penstock.kernel.policy import Pace, PolicyBook, Rate
+from penstock.kernel.ports import Breaker, Pacing, RobotsCache
+from penstock.kernel.proxies import ProxyPool
+from penstock.kernel.reader import Reader
+from penstock.kernel.retry import Retry
+from penstock.kernel.robots import MemoryRobotsCache, Robots
+from penstock.kernel.settings import open_policies
+from penstock.kernel.switches import Switches
+from penstock.quality.standalone import StandaloneJudge
+from penstock.settings import Settings
+
+GRACE_SECONDS = 30.0
+ONE_AT_A_TIME = (
+    "another Penstock process on this machine is fetching, and the two would not know of each "
+    "other's requests: wait for it, or let them share one ledger with PENSTOCK_SHARED__URL=redis://…"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """Everything that runs, put together."""
+
+    settings: Settings
+    clock: Clock
+    chance: random.Random
+    metrics: Metrics
+    policies: PolicyBook
+    proxies: ProxyPool
+    pipeline: Pipeline
+    switches: Switches
+    supervisor: Supervisor
+
+
+class Obeyed(Protocol):
+    """Switches that somebody throws from outside."""
+
+    async def keep_obeying(self, obeying: Switches, clock: Clock) -> None:
+        """Throw ours as those are thrown."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What several processes may share."""
+
+    pacing: Pacing
+    breaker: Breaker
+    robots: RobotsCache
+
+
+@asynccontextmanager
+async def build(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    lookup: Lookup | None = None,
+    chance: random.Random | None = None,
+    fetches: bool = True,
+) -> AsyncIterator[Platform]:
+    """Put a platform together and run its background work until the block is left."""
+    clock = clock or SystemClock()
+    chance = chance or random.Random()
+    metrics = Metrics()
+    async with AsyncExitStack() as stack:
+        if fetches and not settings.shared.url:
+            stack.enter_context(only_process(settings.shared.lock_file, ONE_AT_A_TIME))
+        if lookup is None:
+            lookup = SystemLookup(settings.admission.dns_threads)
+        admission = Admission(settings.admission, lookup)
+        policies = open_policies(settings.pacing, settings.policies)
+        proxies = ProxyPool(settings.proxies, clock)
+        http = await stack.enter_async_context(HttpFetcher(settings.http, admission, clock))
+        state = await _state(settings, clock, stack)
+        switches = Switches()
+        pipeline = Pipeline(
+            admission=admission,
+            policies=policies,
+            robots=Robots(state.robots, settings.robots, clock),
+            breaker=state.breaker,
+            pacing=state.pacing,
+            proxies=proxies,
+            identities=Identities(settings.identity, chance),
+            retry=Retry(settings.retry, chance),
+            reader=open_reader(settings),
+            fetchers={http.name: http},
+            clock=clock,
+            metrics=metrics,
+            http=settings.http,
+            pacing_settings=settings.pacing,
+            robots_settings=settings.robots,
+            switches=switches,
+        )
+        supervisor = await stack.enter_async_context(Supervisor(clock))
+        supervisor.start("policy reload", lambda: _reload_policies(policies, settings, clock))
+        if proxies.members:
+            supervisor.start("proxy checks", lambda: proxies.keep_checking(http.test_proxy))
+        if settings.store.exists:
+            stored = await _stored_switches(settings, clock, stack)
+            supervisor.start("switches", lambda: stored.keep_obeying(switches, clock))
+        yield Platform(
+            settings, clock, chance, metrics, policies, proxies, pipeline, switches, supervisor
+        )
+
+
+async def _stored_switches(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Obeyed:
+    """The switches in the store, which is not opened for anything else here."""
+    from penstock.store.store import open_store  # noqa: PLC0415 - heavy, and often not needed
+    from penstock.store.switches import StoredSwitches  # noqa: PLC0415
+
+    return StoredSwitches(await stack.enter_async_context(open_store(settings.store, clock)))
+
+
+async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _State:
+    """Pacing, breaker and robots: in this process, or shared through Redis."""
+    # What is held during a fetch must outlast the longest one.
+    longest = settings.http.timeout_seconds + GRACE_SECONDS
+    lease = max(settings.pacing.lease_seconds, longest)
+    rule = settings.breaker.model_copy(
+        update={"probe_seconds": max(settings.breaker.probe_seconds, longest)}
+    )
+    local = _State(
+        pacing=MemoryPacing(clock, lease),
+        breaker=MemoryBreaker(rule, clock),
+        robots=MemoryRobotsCache(clock, settings.robots.cache_bytes),
+    )
+    shared = settings.shared
+    if not shared.url:
+        return local
+    redis = _redis()
+    server = await stack.enter_async_context(redis.connect(shared))
+    pacing = redis.RedisPacing(server, clock, lease)
+    breaker = redis.RedisBreaker(server, rule)
+    link = Link(clock, shared.retry_seconds)
+    safe = Pace((Rate(1, 1 / shared.safe_requests_per_second),), delay=0.0, concurrency=1)
+    return _State(
+        pacing=FallbackPacing(pacing, local.pacing, safe, link, clock),
+        breaker=FallbackBreaker(breaker, local.breaker, link),
+        robots=FallbackRobotsCache(redis.RedisRobotsCache(server), local.robots, link),
+    )
+
+
+def _redis() -> ModuleType:
+    """The Redis back ends; imported only when wanted, because the extra may be missing."""
+    try:
+        from penstock.kernel import redis  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "redis":
+            raise
+        raise SettingsError(
+            "PENSTOCK_SHARED__URL needs the Redis client: pip install 'penstock[redis]'"
+        ) from error
+    return redis
+
+
+async def _reload_policies(policies: PolicyBook, settings: Settings, clock: Clock) -> None:
+    """Pick up changed policy files; a file with a mistake changes nothing but the log."""
+    while True:
+        await clock.sleep(settings.policies.reload_seconds)
+        try:
+            if policies.reload_if_changed():
+                get_logger().warning("policies reloaded", domains=len(policies.entries))
+        except PolicyError as error:
+            get_logger().error("policies not reloaded; the old ones stay", error=str(error))
+
+
+def open_reader(settings: Settings) -> Reader:
+    """Penstock's adapters and those the settings name, and a judge of single pages."""
+    registry = open_registry(settings.extract.adapters)
+    return Reader(registry, StandaloneJudge(settings.quality))
+
+
+async def check_shared(settings: Settings) -> None:
+    """Raise if the server that is to hold the shared state does not answer."""
+    async with AsyncExitStack() as stack:
+        await _state(settings, SystemClock(), stack)
+
+
+async def check_proxy(settings: Settings, proxy: Proxy) -> bool:
+    """Whether a proxy accepts connections."""
+    admission = Admission(settings.admission, SystemLookup(1))
+    async with HttpFetcher(settings.http, admission, SystemClock()) as http:
+        return await http.test_proxy(proxy)
