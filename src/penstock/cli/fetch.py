@@ -76,6 +76,14 @@ def fetch(
         raise typer.Exit(code)
 
 
+class Job(Protocol):
+    """A run of the command, with a store or without."""
+
+    async def run(self, source: UrlSource) -> ExitCode:
+        """Fetch all that the source has."""
+        ...
+
+
 def _job(settings: Settings, options: FetchOptions, *, durable: bool) -> Job:
     if not durable:
         return _Job(settings, options)
@@ -83,14 +91,6 @@ def _job(settings: Settings, options: FetchOptions, *, durable: bool) -> Job:
     from penstock.cli.durable import DurableJob  # noqa: PLC0415
 
     return DurableJob(settings, options)
-
-
-class Job(Protocol):
-    """A run of the command, with a store or without."""
-
-    async def run(self, source: UrlSource) -> ExitCode:
-        """Fetch all that the source has."""
-        ...
 
 
 class _Job:
