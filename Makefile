@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 CODE := src tests benchmarks tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench check pin
+.PHONY: help setup demo test bench chaos check pin
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ bench: setup ## measure against peers, side by side
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.engine
 	@$(BIN)/python -m benchmarks.extraction $(PAGES)
+
+chaos: setup ## break everything under load, at length, and count what it cost
+	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos --size long --write
 
 check: setup ## lint, formatting, types and directions of imports, without running tests
 	@echo "Checking lint, formatting, types and the directions of imports"

@@ -43,7 +43,7 @@ async def crawl(course: Course) -> Lap:
             writer.take(result.outcome)
             left -= 1
             if not left:
-                engine.station.stop()
+                engine.stop()
 
         async with (
             open_ready_store(settings, SystemClock()) as store,

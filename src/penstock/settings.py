@@ -38,6 +38,7 @@ from penstock.kernel.settings import (
     SharedSettings,
 )
 from penstock.quality.settings import QualitySettings
+from penstock.queue.broker import BrokerSettings
 from penstock.queue.settings import QueueSettings
 from penstock.store.settings import StoreSettings
 
@@ -84,6 +85,7 @@ class Settings(BaseSettings):
     quality: QualitySettings = QualitySettings()
     store: StoreSettings = StoreSettings()
     queue: QueueSettings = QueueSettings()
+    broker: BrokerSettings = BrokerSettings()
     events: EventsSettings = EventsSettings()
     blobs: BlobSettings = BlobSettings()
     log: LogSettings = LogSettings()

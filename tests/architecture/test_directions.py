@@ -31,7 +31,9 @@ DOORS: dict[str, tuple[str, ...]] = {
     "backports": ("penstock.kernel.fetchers",),
     "brotli": ("penstock.kernel.fetchers",),
     "cronsim": ("penstock.queue.timing",),
+    "celery": ("penstock.queue.celery",),
     "compression": ("penstock.kernel.fetchers",),  # of the standard library since Python 3.14
+    "kombu": ("penstock.queue.celery",),
     "obstore": ("penstock.blobs.s3",),
     "orjson": (ANYWHERE,),
     "phonenumbers": ("penstock.extract.values.contact",),

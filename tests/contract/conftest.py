@@ -17,6 +17,9 @@ from penstock.kernel.robots import MemoryRobotsCache
 from penstock.kernel.settings import BreakerSettings, SharedSettings
 from tests.clocks import HandClock
 from tests.redis_server import PrivateRedis, find_program
+from tests.stores import in_postgres, in_sqlite, postgres, stores
+
+__all__ = ["in_postgres", "in_sqlite", "postgres", "stores"]
 
 
 class BackEnd(Protocol):

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 
 from penstock.app import Platform
 from penstock.blobs.local import LocalBlobs
@@ -16,13 +17,16 @@ from penstock.events.file import EventFile
 from penstock.events.log import EventLog
 from penstock.events.ports import Sink
 from penstock.events.relay import Relay
+from penstock.queue.broker import NoReceiver, Nudger, Receiver
 from penstock.queue.health import report
 from penstock.queue.heartbeat import Heartbeat, Pulse
 from penstock.queue.lanes import Lane, Result
-from penstock.queue.ports import LaneLimit, State
+from penstock.queue.nudging import NudgingQueue
+from penstock.queue.ports import LaneLimit, Queue, State
+from penstock.queue.resend import Resender
 from penstock.queue.scheduler import Scheduler
 from penstock.queue.seats import Seat
-from penstock.queue.sources import Polling, Source
+from penstock.queue.sources import Polling, Source, Told
 from penstock.queue.sql import SqlQueue
 from penstock.queue.station import Station, StationSettings
 from penstock.queue.upkeep import Upkeep
@@ -41,18 +45,40 @@ class Engine:
     """Durable work on a platform: what is put in the queue is done, whatever happens."""
 
     store: Store
-    queue: SqlQueue
+    queue: Queue
     log: EventLog
     runs: Runs
     source: Source
+    receiver: Receiver
     station: Station
     heartbeat: Heartbeat
     scheduler: Scheduler
     supervisor: Supervisor
 
     async def work(self) -> None:
-        """Work until the station is stopped."""
-        await self.station.run(self.heartbeat.id)
+        """Work until stopped."""
+        async with self.receiver:
+            await self.station.run(self.heartbeat.id)
+
+    def stop(self) -> None:
+        """Begin nothing new; what is under way may come to its end."""
+        self.receiver.pause()
+        self.station.stop()
+
+    def abort(self) -> None:
+        """Drop what is under way; it is given back."""
+        self.receiver.pause()
+        self.station.abort()
+
+
+@dataclass(frozen=True, slots=True)
+class _Distribution:
+    """How work gets to workers: they ask the store, or are told by messages."""
+
+    queue: Queue
+    source: Source
+    receiver: Receiver
+    resender: Resender | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,42 +112,85 @@ async def open_engine(
     settled: Callable[[Result], None] = lambda _result: None,
 ) -> AsyncIterator[Engine]:
     """Everything that works from the store, as one worker among others; `only` names lanes."""
-    clock, chance = platform.clock, platform.chance
+    clock = platform.clock
     log = EventLog(store, open_sinks(settings))
     keeping = open_blobs(settings) if settings.fetch.keep_bodies else None
     lanes = _choose_lanes([FetchLane(log, keeping)], only)
-    queue = open_queue(settings, store)
-    pulse = Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds)
+    rows = open_queue(settings, store)
     heartbeat = Heartbeat(
         store,
-        queue,
+        rows,
         clock,
         kind="worker" if fetches else "scheduler",
         lanes=list(lanes) if fetches else [],
-        pulse=pulse,
+        pulse=Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds),
         alone=fetches and not settings.shared.url,
     )
-    source = Polling(queue, list(lanes), clock)
-    station = Station(
-        queue,
-        source,
-        lanes,
-        pipeline=platform.pipeline,
-        clock=clock,
-        settings=_station_settings(settings),
-        settled=settled,
-    )
-    seat = Seat(store, heartbeat, "scheduler")
-    scheduler = Scheduler(store, queue.put_in, seat, clock, chance)
     async with AsyncExitStack() as stack:
+        ways = await _distribute(platform, rows, store, list(lanes), stack)
+        station = Station(
+            rows,
+            ways.source,
+            lanes,
+            pipeline=platform.pipeline,
+            clock=clock,
+            settings=_station_settings(settings),
+            settled=settled,
+        )
+        seat = Seat(store, heartbeat, "scheduler")
         await heartbeat.register()
         stack.push_async_callback(heartbeat.leave)
-        supervisor = await stack.enter_async_context(Supervisor(clock))
         engine = Engine(
-            store, queue, log, Runs(store), source, station, heartbeat, scheduler, supervisor
+            store=store,
+            queue=ways.queue,
+            log=log,
+            runs=Runs(store),
+            source=ways.source,
+            receiver=ways.receiver,
+            station=station,
+            heartbeat=heartbeat,
+            scheduler=Scheduler(store, rows.put_in, seat, clock, platform.chance),
+            supervisor=await stack.enter_async_context(Supervisor(clock)),
         )
-        supervisor.start("heartbeat", lambda: _keep_beating(platform, engine))
+        engine.supervisor.start("heartbeat", lambda: _keep_beating(platform, engine))
+        if ways.resender:
+            engine.supervisor.start("resender", ways.resender.run)
         yield engine
+
+
+async def _distribute(
+    platform: Platform,
+    rows: SqlQueue,
+    store: Store,
+    lanes: Sequence[str],
+    stack: AsyncExitStack,
+) -> _Distribution:
+    """Through RabbitMQ if there is one, else through the store alone."""
+    broker, clock = platform.settings.broker, platform.clock
+    if not broker.url:
+        return _Distribution(rows, Polling(rows, lanes, clock), NoReceiver())
+    celery = _celery()
+    told = Told(rows)
+    nudger: Nudger = await stack.enter_async_context(celery.CeleryNudger(broker))
+    return _Distribution(
+        NudgingQueue(rows, nudger),
+        told,
+        celery.CeleryConsumer(broker, lanes, told.take),
+        Resender(store, nudger, clock, broker, lanes),
+    )
+
+
+def _celery() -> ModuleType:
+    """The distribution by Celery; imported only when wanted, because the extra may be missing."""
+    try:
+        from penstock.queue import celery  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("celery", "kombu", "amqp"):
+            raise
+        raise SettingsError(
+            "PENSTOCK_BROKER__URL needs Celery: pip install 'penstock[celery]'"
+        ) from error
+    return celery
 
 
 def _choose_lanes(all_lanes: Sequence[Lane], only: Collection[str]) -> Mapping[str, Lane]:

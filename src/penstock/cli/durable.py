@@ -46,7 +46,7 @@ class DurableJob:
             run = self._run = await engine.runs.open(_name(source))
             if run.is_resumed:
                 self._report.say("resuming: what is over stays over")
-            on_signals(lambda: self._interrupt(source), engine.station.abort)
+            on_signals(lambda: self._interrupt(source), engine.abort)
             with self._report.progress:
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(self._load(platform.pipeline, source, run))
@@ -65,7 +65,7 @@ class DurableJob:
     def _interrupt(self, source: UrlSource) -> None:
         self._interrupted = True
         source.stop()
-        self._engine.station.stop()
+        self._engine.stop()
 
     def _show(self, result: Result) -> None:
         if result.claim.payload.get("run") != self._run.id:
@@ -75,7 +75,7 @@ class DurableJob:
             self._report.show(result.outcome)
         except BrokenPipeError:
             self._interrupted = True
-            self._engine.station.abort()
+            self._engine.abort()
         self._report.move(self._over, self._total)
 
     async def _load(self, pipeline: Pipeline, source: UrlSource, run: Run) -> None:
@@ -120,7 +120,7 @@ class DurableJob:
             wait = await engine.runs.next_at(run) if pending else None
             if not pending or (wait is not None and wait > patience):
                 break
-        engine.station.stop()
+        engine.stop()
 
 
 def _is_full(receipt: Receipt) -> bool:

@@ -63,7 +63,7 @@ async def _serve(settings: Settings, *, works: bool, serves: bool, only: Collect
 
 
 async def _work(engine: Engine) -> None:
-    on_signals(engine.station.stop, engine.station.abort)
+    on_signals(engine.stop, engine.abort)
     await engine.work()
 
 

@@ -5,7 +5,8 @@ whoever gets it claims the item if it waits, and who hears of none is told again
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self
 
 from pydantic import Field, SecretStr
 
@@ -23,7 +24,7 @@ class BrokerSettings(Section):
     resend_seconds: float = Field(60, gt=0, description="until an item that waits is named again")
     resend_batch: int = Field(2000, ge=1, le=5000, description="items named in one go")
     publish_batch: int = Field(500, ge=1, description="messages sent before they are confirmed")
-    max_unsent: int = Field(20_000, ge=1, description="messages that wait to be sent")
+    max_unsent: int = Field(20_000, ge=10_000, description="messages that wait to be sent")
 
 
 class Nudge(NamedTuple):
@@ -45,3 +46,45 @@ class Nudger(Protocol):
     async def send(self, nudges: Sequence[Nudge]) -> None:
         """Have messages sent; those for which there is no room or no server are dropped."""
         ...
+
+
+class Receiver(Protocol):
+    """Receives messages for as long as it is entered; left, it has answered what is over."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether messages can come."""
+        ...
+
+    def pause(self) -> None:
+        """Receive nothing more; what is under way may come to its end."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+class NoReceiver:
+    """For workers that ask the store."""
+
+    is_ready = True
+
+    def pause(self) -> None:
+        """There is nothing to pause."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """There is nothing to answer."""

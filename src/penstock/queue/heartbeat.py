@@ -20,7 +20,8 @@ from penstock.core.ids import new_id
 from penstock.core.log import get_logger
 from penstock.queue.ports import Queue
 from penstock.queue.tables import workers
-from penstock.store import Store, Unit
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
 
 class Pulse(NamedTuple):

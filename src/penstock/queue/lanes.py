@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from penstock.kernel.model import Outcome, Request
 from penstock.queue.ports import Claim, Ending
-from penstock.store import Unit
+from penstock.store.unit import Unit
 
 
 class Result(NamedTuple):

@@ -2,15 +2,18 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import case, or_
+from sqlalchemy import bindparam, case, or_, select, update
 
+from penstock.queue.ports import PRIORITIES
 from penstock.queue.tables import counts, lines
-from penstock.store import Unit
+from penstock.store.unit import Unit
 
 SHARDS = 64
+#: Rows named in one statement; both engines allow about 32,000 values.
+MOST_AT_ONCE = 1000
 
 
 class Line(NamedTuple):
@@ -26,13 +29,30 @@ class Changes:
 
     def __init__(self) -> None:
         self.wake: dict[Line, int] = {}
+        self.parked: dict[str, dict[str, int]] = {}
         self.pending: Counter[tuple[str, str]] = Counter()
 
     def wait(self, line: Line, at: int) -> None:
         """Something in a line waits until a time."""
         self.wake[line] = min(at, self.wake.get(line, at))
 
+    def park(self, lane: str, group: str, until: int) -> None:
+        """A group of a lane waits as a whole, at every priority."""
+        groups = self.parked.setdefault(lane, {})
+        groups[group] = max(until, groups.get(group, until))
+
     def write(self, unit: Unit) -> None:
+        self._write_lines(unit)
+        shard = os.getpid() % SHARDS
+        changed = [
+            {"lane": lane, "quota": quota, "shard": shard, "pending": number}
+            for (lane, quota), number in sorted(self.pending.items())
+            if number
+        ]
+        if changed:
+            unit.run(_upsert_counts(unit), changed)
+
+    def _write_lines(self, unit: Unit) -> None:
         if self.wake:
             rows = [
                 {
@@ -44,14 +64,8 @@ class Changes:
                 for line, at in sorted(self.wake.items())
             ]
             unit.run(_upsert_lines(unit), rows)
-        shard = os.getpid() % SHARDS
-        changed = [
-            {"lane": lane, "quota": quota, "shard": shard, "pending": number}
-            for (lane, quota), number in sorted(self.pending.items())
-            if number
-        ]
-        if changed:
-            unit.run(_upsert_counts(unit), changed)
+        for lane, groups in sorted(self.parked.items()):
+            _park(unit, lane, groups)
 
 
 def discount(unit: Unit, rows: Iterable[Any]) -> None:
@@ -67,6 +81,46 @@ def _upsert_lines(unit: Unit) -> Any:
     sooner = case((or_(old.is_(None), old > new), new), else_=old)
     keys = [lines.c.lane, lines.c.priority, lines.c.group_key]
     return insert.on_conflict_do_update(index_elements=keys, set_={"next_at": sooner})
+
+
+def _park(unit: Unit, lane: str, until: Mapping[str, int]) -> None:
+    """Look at lines of groups only after a time.
+
+    A line that another transaction is at is left out: to wait for it could be to wait in a
+    circle. Whoever claims from it meets the same gate and parks it again.
+    """
+    groups = sorted(until)
+    for start in range(0, len(groups), MOST_AT_ONCE):
+        query = (
+            select(lines.c.priority, lines.c.group_key, lines.c.next_at)
+            .where(
+                lines.c.lane == lane,
+                # All of them, named: without the priority the key of the table is of no use.
+                lines.c.priority.in_(PRIORITIES),
+                lines.c.group_key.in_(groups[start : start + MOST_AT_ONCE]),
+                lines.c.next_at.is_not(None),
+            )
+            .with_for_update(skip_locked=True)
+        )
+        rows = [
+            {"a_lane": lane, "a_priority": row.priority, "a_group": row.group_key, "at": at}
+            for row in unit.run(query).all()
+            if row.next_at < (at := until[row.group_key])
+        ]
+        if rows:
+            unit.run(_set_time(), rows)
+
+
+def _set_time() -> Any:
+    return (
+        update(lines)
+        .where(
+            lines.c.lane == bindparam("a_lane"),
+            lines.c.priority == bindparam("a_priority"),
+            lines.c.group_key == bindparam("a_group"),
+        )
+        .values(next_at=bindparam("at"))
+    )
 
 
 def _upsert_counts(unit: Unit) -> Any:

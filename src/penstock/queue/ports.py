@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
-from penstock.store import Unit
+from penstock.store.unit import Unit
 
 PRIORITIES = range(10)
 DEFAULT_PRIORITY = 5

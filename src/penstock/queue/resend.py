@@ -18,14 +18,17 @@ from penstock.queue.broker import BrokerSettings, Nudge, Nudger
 from penstock.queue.lines import Line
 from penstock.queue.ports import PRIORITIES, State
 from penstock.queue.tables import items, lines
-from penstock.store import Store, Unit
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
 #: Seconds between two looks when there was nothing to name, and when there was.
-IDLE, BUSY = 1.0, 0.1
+IDLE, BUSY = 0.5, 0.1
 #: A line that had less to name than its share rests for so many seconds.
 REST = 0.5
 #: A new item is named by who put it; one that was not is named after so many seconds.
-GRACE = 1.0
+GRACE = 0.5
+#: Named of one line at a time, be it the only one: what its pace has no turns for comes back.
+MOST_OF_LINE = 200
 MOST_LINES = 500
 #: Parts of one statement; SQLite allows 500.
 LINES_AT_ONCE = 100
@@ -81,7 +84,7 @@ class Resender:
         due = self._due_lines(unit)
         if not due:
             return []
-        share = -(-self._settings.resend_batch // len(due))
+        share = min(MOST_OF_LINE, -(-self._settings.resend_batch // len(due)))
         found: dict[str, Line] = {}
         for some in _batches(due, LINES_AT_ONCE):
             found |= self._quiet(unit, some, share)

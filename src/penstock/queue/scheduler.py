@@ -22,7 +22,8 @@ from penstock.queue.ports import Item, Receipt
 from penstock.queue.seats import Seat
 from penstock.queue.tables import schedules
 from penstock.queue.timing import Timing
-from penstock.store import Store, Unit
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
 AT_ONCE = 500
 TICK = 1.0

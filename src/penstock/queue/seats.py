@@ -7,7 +7,8 @@ from sqlalchemy import select
 
 from penstock.queue.heartbeat import Heartbeat
 from penstock.queue.tables import seats, workers
-from penstock.store import Store, Unit
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
 
 class Seat:

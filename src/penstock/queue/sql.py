@@ -15,16 +15,17 @@ from typing import Any, NamedTuple
 from sqlalchemy import (
     ColumnElement,
     RowMapping,
-    TextualSelect,
+    TextClause,
     bindparam,
     case,
     func,
+    insert,
     select,
     text,
     update,
 )
 
-from penstock.queue.lines import Changes, Line, discount
+from penstock.queue.lines import MOST_AT_ONCE, Changes, Line, discount
 from penstock.queue.ports import (
     ACCEPTED,
     DUPLICATE,
@@ -44,14 +45,19 @@ from penstock.queue.ports import (
     State,
 )
 from penstock.queue.tables import counts, items, lines, workers
-from penstock.store import Store, Unit
+from penstock.store.schema import storable
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
-#: Rows named in one statement; both engines allow about 32,000 values.
-MOST_AT_ONCE = 1000
 #: Parts of one claiming statement; SQLite allows 500.
 LINES_AT_ONCE = 100
 #: Claims lost with their workers before an item is taken for the cause.
 MOST_LOST = 5
+#: A delay of more seconds is as good as this one, and a time that both engines can keep.
+LONGEST_DELAY = 100 * 365 * 86_400.0
+#: Conditions of partial indexes: an engine takes one only if it sees the value in the statement.
+IS_WAITING = items.c.state == text("'waiting'")
+IS_CLAIMED = items.c.state == text("'claimed'")
 #: For each of some lines, numbered; statements of hundreds of parts are too slow to compose.
 NEXT_OF_LINE = """
     SELECT id FROM (
@@ -60,13 +66,6 @@ NEXT_OF_LINE = """
             AND group_key = :group# AND not_before <= :now
         ORDER BY not_before, id LIMIT :most#
     ) AS line#
-"""
-CLAIM_ITEMS = """
-    UPDATE queue_items
-    SET state = 'claimed', owner = :owner, token = :token, claimed_at = :now,
-        attempts = attempts + 1
-    WHERE state = 'waiting' AND id IN (#)
-    RETURNING *
 """
 WORKER_LOST = {
     "kind": "broken",
@@ -88,25 +87,23 @@ class SqlQueue:
     def put_in(self, unit: Unit, wanted: Sequence[Item]) -> list[Receipt]:
         """Put items as part of a larger unit of work."""
         unit.take_turns("put")
-        receipts = {item.id: receipt for item, receipt in self._admit(unit, wanted)}
-        new = [item for item in wanted if receipts[item.id] is ACCEPTED]
-        for some in _batches(new):
-            unit.run(
-                unit.insert(items).on_conflict_do_nothing(), [_row(unit, item) for item in some]
-            )
-            since = _enqueued(unit, some)
-            for item in some:
-                if item.id not in since:
-                    receipts[item.id] = DUPLICATE
-                elif since[item.id] == unit.now:
-                    _count_in(unit, item)
-        return [receipts[item.id] for item in wanted]
-
-    def _admit(self, unit: Unit, wanted: Sequence[Item]) -> Iterator[tuple[Item, Receipt]]:
-        """Whether there is room for each item, in order."""
+        known = _Known(unit, wanted)
         room = _Room(unit, self._limits, wanted)
+        receipts: list[Receipt] = []
+        new: list[Item] = []
         for item in wanted:
-            yield item, room.take(item)
+            receipt = known.answer(item)
+            if receipt is None:
+                receipt = room.take(item)
+                if receipt is ACCEPTED:
+                    known.add(item)
+                    new.append(item)
+            receipts.append(receipt)
+        for some in _batches(new):
+            unit.run(insert(items), [_row(unit, item) for item in some])
+            for item in some:
+                _count_in(unit, item)
+        return receipts
 
     async def claim(
         self, worker: str, lanes: Sequence[str], limit: int, share: Share
@@ -143,6 +140,42 @@ class SqlQueue:
 # ── put
 
 
+class _Known:
+    """The items and keys that are there already."""
+
+    def __init__(self, unit: Unit, wanted: Sequence[Item]) -> None:
+        self._ids: set[str] = set()
+        self._keys: set[tuple[str, str]] = set()
+        keyed: dict[str, list[str]] = {}
+        for item in wanted:
+            if item.key is not None:
+                keyed.setdefault(item.lane, []).append(item.key)
+        for some in _batches(wanted):
+            query = select(items.c.id).where(items.c.id.in_([item.id for item in some]))
+            self._ids.update(unit.run(query).scalars())
+        for lane, keys in keyed.items():
+            for few in _batches(keys):
+                query = select(items.c.key).where(items.c.lane == lane, items.c.key.in_(few))
+                self._keys.update((lane, key) for key in unit.run(query).scalars())
+
+    def answer(self, item: Item) -> Receipt | None:
+        """What is to be said of an item that is no news.
+
+        One with the same id was put by an earlier run of the same unit of work, whose commit
+        we did not hear of.
+        """
+        if storable(item.id) in self._ids:
+            return ACCEPTED
+        if item.key is not None and (item.lane, storable(item.key)) in self._keys:
+            return DUPLICATE
+        return None
+
+    def add(self, item: Item) -> None:
+        self._ids.add(storable(item.id))
+        if item.key is not None:
+            self._keys.add((item.lane, storable(item.key)))
+
+
 class _Room:
     """How much room the limits leave, as items are taken in."""
 
@@ -160,7 +193,7 @@ class _Room:
 
     def take(self, item: Item) -> Receipt:
         limit = self._limits.get(item.lane)
-        whose = (item.lane, item.quota)
+        whose = (item.lane, storable(item.quota))
         if limit:
             if self._totals[item.lane] >= limit.pending:
                 return Receipt("rejected", limit.retry_after, "queue_full")
@@ -186,25 +219,15 @@ def _row(unit: Unit, item: Item) -> dict[str, Any]:
         "enqueued_at": unit.now,
         "expires_at": None if item.max_age is None else unit.now + _ms(item.max_age),
         "attempts": 0,
+        "lost": 0,
     }
-
-
-def _enqueued(unit: Unit, some: Sequence[Item]) -> dict[str, int]:
-    """When each item came into the table; one whose key was there already did not.
-
-    A time before this transaction means that an earlier run of the same unit of work was
-    committed without our hearing of it.
-    """
-    query = select(items.c.id, items.c.enqueued_at)
-    rows = unit.run(query.where(items.c.id.in_([item.id for item in some])))
-    return {row.id: row.enqueued_at for row in rows}
 
 
 def _count_in(unit: Unit, item: Item) -> None:
     changes = unit.tally(Changes)
     line = Line(item.lane, _priority(item.priority), item.group)
     changes.wait(line, unit.now + _ms(item.delay))
-    changes.pending[item.lane, item.quota] += 1
+    changes.pending[item.lane, storable(item.quota)] += 1
 
 
 def _priority(number: int) -> int:
@@ -225,62 +248,82 @@ def _claim(
     """Lines whose time has come, by priority; from each as many items as are wanted of it."""
     claims = _claimed_before(unit, who)
     for priority in PRIORITIES:
-        for lane in lanes:
-            if claims and len(claims) >= limit:
-                return claims
-            due = _due_lines(unit, lane, priority, limit - len(claims))
-            claims += _claim_from(unit, who, due, limit - len(claims), share)
+        room = limit - len(claims)
+        if room <= 0:
+            break
+        due = _due_lines(unit, lanes, priority, room)
+        taken = Counter(claim.group for claim in claims)
+        claims += _claim_from(unit, who, _shares(due, room, share, taken))
     return claims
 
 
 def _claimed_before(unit: Unit, who: _Claimant) -> list[Claim]:
     """What an earlier run of the same unit of work claimed whose commit we did not hear of."""
-    query = select(items).where(items.c.owner == who.worker, items.c.state == State.CLAIMED)
-    return [_as_claim(row) for row in unit.run(query.where(items.c.token == who.token)).mappings()]
+    query = select(items).where(IS_CLAIMED, items.c.owner == who.worker, items.c.token == who.token)
+    return [_as_claim(row) for row in unit.run(query).mappings()]
 
 
-def _due_lines(unit: Unit, lane: str, priority: int, limit: int) -> list[Line]:
-    query = (
-        select(lines.c.group_key)
-        .where(lines.c.lane == lane, lines.c.priority == priority, lines.c.next_at <= unit.now)
-        .order_by(lines.c.next_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-    )
-    return [Line(lane, priority, group) for group in unit.run(query).scalars()]
+def _due_lines(unit: Unit, lanes: Sequence[str], priority: int, limit: int) -> list[Line]:
+    """Lines of all lanes whose time has come, the one that waits longest first."""
+    found: list[tuple[int, Line]] = []
+    for lane in lanes:
+        query = (
+            select(lines.c.next_at, lines.c.group_key)
+            .where(lines.c.lane == lane, lines.c.priority == priority, lines.c.next_at <= unit.now)
+            .order_by(lines.c.next_at)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        found += [(at, Line(lane, priority, group)) for at, group in unit.run(query)]
+    return [line for _, line in sorted(found)[:limit]]
+
+
+def _shares(
+    due: Sequence[Line], limit: int, share: Share, taken: Counter[str]
+) -> dict[Line, tuple[int, float]]:
+    """How many items each line is to give, and for how many seconds it rests if it does."""
+    wanted: dict[Line, tuple[int, float]] = {}
+    asked: Counter[str] = Counter()
+    for place, line in enumerate(due):
+        group = line.group
+        most, rest = share(group)
+        most = max(0, most - taken[group] - asked[group])
+        number = min(most, -(-limit // (len(due) - place)))
+        # Whether a group gave enough is not known yet if it has another line here.
+        wanted[line] = number, rest if number == most and not asked[group] else 0.0
+        asked[group] += number
+        limit -= number
+    return wanted
 
 
 def _claim_from(
-    unit: Unit, who: _Claimant, due: Sequence[Line], limit: int, share: Share
+    unit: Unit, who: _Claimant, wanted: Mapping[Line, tuple[int, float]]
 ) -> list[Claim]:
     """As many items of each line as are wanted; a line that gave enough rests for a while."""
-    if not due:
+    if not wanted:
         return []
-    even = -(-limit // len(due))
-    wanted: dict[Line, int] = {}
-    rests: dict[Line, float] = {}
-    for line in due:
-        most, rest = share(line.group)
-        wanted[line], rests[line] = min(most, even), rest if most <= even else 0.0
-    claims: list[Claim] = []
-    for some in _batches([line for line in due if wanted[line]], LINES_AT_ONCE):
-        claims += _take_items(unit, who, [(line, wanted[line]) for line in some])
+    ids: list[str] = []
+    asked = [(line, most) for line, (most, _) in wanted.items() if most]
+    for some in _batches(asked, LINES_AT_ONCE):
+        ids += _next_ids(unit, some)
+    claims = _take(unit, who, ids)
     got = Counter(Line(claim.lane, claim.priority, claim.group) for claim in claims)
     rows = [
         {
             "a_lane": line.lane,
             "a_priority": line.priority,
             "a_group": line.group,
-            "at": unit.now + _ms(rests[line]) if got[line] >= wanted[line] else unit.now,
+            "at": unit.now + _ms(rest) if got[line] >= most else unit.now,
         }
-        for line in sorted(due)
+        for line, (most, rest) in sorted(wanted.items())
     ]
     unit.run(_look_again(), rows)
     return claims
 
 
-def _take_items(unit: Unit, who: _Claimant, wanted: Sequence[tuple[Line, int]]) -> list[Claim]:
-    values: dict[str, Any] = {"owner": who.worker, "token": who.token, "now": unit.now}
+def _next_ids(unit: Unit, wanted: Sequence[tuple[Line, int]]) -> Sequence[str]:
+    """The items that are next in lines: of each as many as are wanted."""
+    values: dict[str, Any] = {"now": unit.now}
     for number, (line, most) in enumerate(wanted):
         values |= {
             f"lane{number}": line.lane,
@@ -288,15 +331,13 @@ def _take_items(unit: Unit, who: _Claimant, wanted: Sequence[tuple[Line, int]]) 
             f"group{number}": line.group,
             f"most{number}": most,
         }
-    rows = unit.run(_taking(len(wanted)), values).mappings().all()
-    return [_as_claim(row) for row in sorted(rows, key=lambda row: (row["not_before"], row["id"]))]
+    return unit.run(_next_of_lines(len(wanted)), values).scalars().all()
 
 
 @lru_cache(maxsize=LINES_AT_ONCE)
-def _taking(count: int) -> TextualSelect:
-    """The statement that claims the next items of so many lines."""
-    parts = " UNION ALL ".join(NEXT_OF_LINE.replace("#", str(number)) for number in range(count))
-    return text(CLAIM_ITEMS.replace("#", parts)).columns(*items.c)
+def _next_of_lines(count: int) -> TextClause:
+    parts = (NEXT_OF_LINE.replace("#", str(number)) for number in range(count))
+    return text(" UNION ALL ".join(parts))
 
 
 @lru_cache(maxsize=1)
@@ -305,7 +346,7 @@ def _look_again() -> Any:
     first = (
         select(func.min(items.c.not_before))
         .where(
-            items.c.state == text("'waiting'"),
+            IS_WAITING,
             items.c.lane == bindparam("a_lane"),
             items.c.priority == bindparam("a_priority"),
             items.c.group_key == bindparam("a_group"),
@@ -325,12 +366,16 @@ def _look_again() -> Any:
 
 
 def _claim_ids(unit: Unit, who: _Claimant, ids: Sequence[str]) -> list[Claim]:
-    claims = _claimed_before(unit, who)
+    return _claimed_before(unit, who) + _take(unit, who, ids)
+
+
+def _take(unit: Unit, who: _Claimant, ids: Sequence[str]) -> list[Claim]:
+    """Those of some items that wait and whose time has come are the claimant's; oldest first."""
+    rows: list[RowMapping] = []
     for some in _batches(ids):
         statement = (
             update(items)
-            .where(items.c.id.in_(some), items.c.state == State.WAITING)
-            .where(items.c.not_before <= unit.now)
+            .where(items.c.id.in_(_ready(unit, some)))
             .values(
                 state=State.CLAIMED,
                 owner=who.worker,
@@ -340,8 +385,20 @@ def _claim_ids(unit: Unit, who: _Claimant, ids: Sequence[str]) -> list[Claim]:
             )
             .returning(*items.c)
         )
-        claims += [_as_claim(row) for row in unit.run(statement).mappings()]
-    return claims
+        rows += unit.run(statement).mappings()
+    rows.sort(key=lambda row: (row["not_before"], row["id"]))
+    return [_as_claim(row) for row in rows]
+
+
+def _ready(unit: Unit, ids: Sequence[str]) -> list[str]:
+    """Those of some items that wait and whose time has come; nobody else can take them now.
+
+    They are found by their ids alone: asked for the state too, an engine that knows little of
+    its tables looks at all that wait.
+    """
+    query = select(items.c.id, items.c.state, items.c.not_before).where(items.c.id.in_(ids))
+    rows = unit.run(query.order_by(items.c.id).with_for_update(skip_locked=True))
+    return [row.id for row in rows if row.state == State.WAITING and row.not_before <= unit.now]
 
 
 def _as_claim(row: RowMapping) -> Claim:
@@ -362,28 +419,31 @@ def _as_claim(row: RowMapping) -> Claim:
 
 def _settle(unit: Unit, endings: Sequence[tuple[Claim, Ending]], record: Record | None) -> set[str]:
     """End the claims that are still ours; those of another are left alone."""
-    held: dict[str, State] = {}
+    held: dict[tuple[str, int], State] = {}
     for some in _batches(endings):
-        held |= _held(unit, [claim for claim, _ in some])
-    ours = [(claim, ending) for claim, ending in endings if held.get(claim.id) == State.CLAIMED]
+        held |= _held(unit, [claim.id for claim, _ in some])
+    ours: dict[str, tuple[Claim, Ending]] = {}
+    for claim, ending in endings:
+        if held.get((claim.id, claim.token)) == State.CLAIMED:
+            ours.setdefault(claim.id, (claim, ending))
     for kind, end in ((Done, _finish), (Bury, _bury), (Retry, _wait_again), (Release, _wait_again)):
-        chosen = [(claim, ending) for claim, ending in ours if isinstance(ending, kind)]
+        chosen = [pair for pair in ours.values() if isinstance(pair[1], kind)]
         if chosen:
             end(unit, chosen)
     if record and ours:
-        record(unit, {claim.id for claim, _ in ours})
-    return set(held)
+        record(unit, set(ours))
+    return {claim.id for claim, _ in endings if (claim.id, claim.token) in held}
 
 
-def _held(unit: Unit, claims: Sequence[Claim]) -> dict[str, State]:
-    """The items that still carry our token, and their state.
+def _held(unit: Unit, ids: Sequence[str]) -> dict[tuple[str, int], State]:
+    """Items by the token that they carry, and their state.
 
-    One that is not claimed any more was ended by an earlier run of the same unit of work.
+    One that carries ours but is not claimed any more was ended by an earlier run of the same
+    unit of work.
     """
-    tokens = {claim.id: claim.token for claim in claims}
-    query = select(items.c.id, items.c.token, items.c.state).where(items.c.id.in_(tokens))
+    query = select(items.c.id, items.c.token, items.c.state).where(items.c.id.in_(ids))
     rows = unit.run(query.order_by(items.c.id).with_for_update())
-    return {row.id: State(row.state) for row in rows if row.token == tokens[row.id]}
+    return {(row.id, row.token): State(row.state) for row in rows}
 
 
 def _finish(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
@@ -426,27 +486,9 @@ def _wait_again(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
         fewer, failure = (0, ending.failure) if isinstance(ending, Retry) else (1, None)
         rows.append({"an_id": claim.id, "at": at, "fewer": fewer, "a_failure": failure})
         changes.wait(Line(claim.lane, claim.priority, claim.group), at)
+        if isinstance(ending, Release) and ending.park:
+            changes.park(claim.lane, claim.group, at)
     unit.run(statement, rows)
-    parked = {
-        (claim.lane, claim.group): unit.now + _ms(ending.delay)
-        for claim, ending in endings
-        if isinstance(ending, Release) and ending.park
-    }
-    if parked:
-        _park(unit, parked)
-
-
-def _park(unit: Unit, until: Mapping[tuple[str, str], int]) -> None:
-    """Look at a group's lines only after a time."""
-    statement = update(lines).where(
-        lines.c.lane == bindparam("a_lane"),
-        lines.c.group_key == bindparam("a_group"),
-        lines.c.next_at < bindparam("at"),
-    )
-    rows = [
-        {"a_lane": lane, "a_group": group, "at": at} for (lane, group), at in sorted(until.items())
-    ]
-    unit.run(statement.values(next_at=bindparam("at")), rows)
 
 
 # ── rescue
@@ -454,25 +496,26 @@ def _park(unit: Unit, until: Mapping[tuple[str, str], int]) -> None:
 
 def _orphans(unit: Unit) -> list[str]:
     """Owners of claims that are no workers any more."""
-    owned = select(items.c.owner).where(items.c.state == text("'claimed'")).distinct()
+    owned = select(items.c.owner).where(IS_CLAIMED).distinct()
     return list(unit.run(owned.where(items.c.owner.not_in(select(workers.c.id)))).scalars())
 
 
 def _rescue(unit: Unit) -> int:
     """Let the claims of lost workers wait again; who lost too many is taken for the cause."""
     orphans = _orphans(unit)
-    mine = (items.c.state == State.CLAIMED) & items.c.owner.in_(orphans)
+    mine = IS_CLAIMED & items.c.owner.in_(orphans)
+    lost = items.c.lost + 1
     buried = (
         update(items)
-        .where(mine, items.c.attempts >= MOST_LOST)
-        .values(state=State.DEAD, finished_at=unit.now, token=None, failure=WORKER_LOST)
+        .where(mine, lost >= MOST_LOST)
+        .values(state=State.DEAD, finished_at=unit.now, token=None, lost=lost, failure=WORKER_LOST)
         .returning(items.c.lane, items.c.quota)
     )
     discount(unit, unit.run(buried))
     freed = (
         update(items)
         .where(mine)
-        .values(state=State.WAITING, not_before=unit.now, token=None)
+        .values(state=State.WAITING, not_before=unit.now, token=None, lost=lost)
         .returning(items.c.lane, items.c.priority, items.c.group_key)
     )
     changes, number = unit.tally(Changes), 0
@@ -487,17 +530,26 @@ def _rescue(unit: Unit) -> int:
 
 def _revive(unit: Unit, ids: Sequence[str] | None, lane: str | None) -> int:
     """Dead and stale items wait again, as if they were new."""
-    chosen: list[ColumnElement[bool]] = [items.c.state.in_((State.DEAD, State.STALE))]
-    if ids is not None:
-        chosen.append(items.c.id.in_(ids))
+    # What is over has an end: named here, so that the index of such items is used.
+    chosen: list[ColumnElement[bool]] = [
+        items.c.finished_at.is_not(None),
+        items.c.state.in_((State.DEAD, State.STALE)),
+    ]
     if lane is not None:
         chosen.append(items.c.lane == lane)
+    if ids is None:
+        return _let_wait(unit, chosen)
+    return sum(_let_wait(unit, [*chosen, items.c.id.in_(some)]) for some in _batches(ids))
+
+
+def _let_wait(unit: Unit, chosen: Sequence[ColumnElement[bool]]) -> int:
     statement = (
         update(items)
         .where(*chosen)
         .values(
             state=State.WAITING,
             attempts=0,
+            lost=0,
             token=None,
             not_before=unit.now,
             finished_at=None,
@@ -519,8 +571,8 @@ def _depth(unit: Unit) -> list[Depth]:
     for lane, state, number in unit.run(query):
         numbers.setdefault(lane, {})[State(state)] = number
     query = select(items.c.lane, func.min(items.c.not_before))
-    query = query.where(items.c.state == State.WAITING).group_by(items.c.lane)
-    oldest = {lane: max(0, unit.now - at) / 1000 for lane, at in unit.run(query)}
+    query = query.where(IS_WAITING, items.c.not_before <= unit.now).group_by(items.c.lane)
+    oldest = {lane: (unit.now - at) / 1000 for lane, at in unit.run(query)}
     return [Depth(lane, found, oldest.get(lane)) for lane, found in sorted(numbers.items())]
 
 
@@ -530,4 +582,4 @@ def _batches(rows: Sequence[Any], size: int = MOST_AT_ONCE) -> Iterator[Sequence
 
 
 def _ms(seconds: float) -> int:
-    return int(seconds * 1000)
+    return int(min(seconds, LONGEST_DELAY) * 1000)

@@ -7,7 +7,7 @@ counts when it is committed, with everything that belongs to it; then the item i
 
 import asyncio
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -22,7 +22,7 @@ from penstock.queue.lanes import Lane, Result
 from penstock.queue.ports import Bury, Claim, Ending, Queue, Release
 from penstock.queue.sources import Source
 from penstock.queue.worker import Crew, CrewSettings
-from penstock.store import Unit
+from penstock.store.unit import Unit
 
 #: For how many seconds of a domain's pace items are claimed ahead.
 HORIZON = 10.0
@@ -72,6 +72,8 @@ class Station:
         self._settings = settings
         self._settled = settled
         self._claims: dict[str, Claim] = {}
+        self._in_hand: deque[Request] = deque()
+        self._ending: set[str] = set()
         self._held: Counter[str] = Counter()
         self._paces: dict[str, Pace] = {}
         self._endings: list[tuple[Claim, Ending, Outcome | None]] = []
@@ -109,6 +111,7 @@ class Station:
         for item in self._claims:
             self._source.over(item)
         self._claims.clear()
+        self._ending.clear()
         self._held.clear()
 
     async def run(self, worker: str) -> None:
@@ -119,7 +122,7 @@ class Station:
             hurry = tasks.create_task(self._end_of_grace())
             left = await self._crew.work(self._requests())
             hurry.cancel()
-            for request in left:
+            for request in (*left, *self._in_hand):
                 self._end(request.id, Release())
             await self._all_settled()
             settling.cancel()
@@ -134,14 +137,18 @@ class Station:
     async def _requests(self) -> AsyncIterator[Request]:
         """Requests of claimed items, as long as there is room for more."""
         while not self._stopping.is_set():
+            # All are ours from here on, also those that nobody takes from us after a stop.
             for claim in await self._claim():
                 if request := self._accept(claim):
-                    yield request
+                    self._in_hand.append(request)
+            while self._in_hand:
+                yield self._in_hand.popleft()
 
     async def _claim(self) -> list[Claim]:
         room = self._settings.capacity - len(self._claims)
         limit = min(room, self._settings.claim_at_once)
-        if room < self._settings.claim_at_once // 4:
+        # Not one by one as room is made, but a good part of what may be had at a time.
+        if room < min(self._settings.capacity, self._settings.claim_at_once) // 4:
             limit = 0
         try:
             return await self._source.claims(self.worker, limit, self._share)
@@ -184,7 +191,9 @@ class Station:
         self._end(request.id, Release(delay, park=wait.line))
 
     def _end(self, item: str, ending: Ending, outcome: Outcome | None = None) -> None:
-        if item in self._claims:
+        # After a spell of being taken for dead, an item may be carried twice; it ends once.
+        if item in self._claims and item not in self._ending:
+            self._ending.add(item)
             self._endings.append((self._claims[item], ending, outcome))
             self._to_settle.set()
 
@@ -216,9 +225,12 @@ class Station:
         endings = [(claim, ending) for claim, ending, _ in batch]
         accepted = await self._queue.settle(endings, record)
         for claim, _ in endings:
-            if self._claims.pop(claim.id, None):
+            # One that was forgotten may be ours again by now, under another token.
+            if self._claims.get(claim.id) is claim:
+                del self._claims[claim.id]
+                self._ending.discard(claim.id)
                 self._held[claim.group] -= 1
-            self._source.over(claim.id)
+                self._source.over(claim.id)
         for result in results:
             if result.claim.id in accepted:
                 self._note(result)

@@ -7,7 +7,7 @@ from penstock.store.schema import CleanText, Json, Moment, Whole, metadata
 items = Table(
     "queue_items",
     metadata,
-    Column("id", Text, primary_key=True),
+    Column("id", CleanText, primary_key=True),
     Column("lane", Text, nullable=False),
     Column("priority", Integer, nullable=False),
     Column("group_key", CleanText, nullable=False),
@@ -20,6 +20,7 @@ items = Table(
     Column("enqueued_at", Moment, nullable=False),
     Column("expires_at", Moment),
     Column("attempts", Integer, nullable=False),
+    Column("lost", Integer, nullable=False),
     Column("owner", Text),
     Column("token", Whole),
     Column("claimed_at", Moment),
@@ -40,6 +41,7 @@ items = Table(
     Index(
         "ix_queue_items_claimed",
         "owner",
+        "token",
         sqlite_where=text("state = 'claimed'"),
         postgresql_where=text("state = 'claimed'"),
     ),

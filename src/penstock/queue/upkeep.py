@@ -8,7 +8,8 @@ from sqlalchemy import ColumnElement, Select, and_, delete, select, update
 from penstock.queue.lines import discount
 from penstock.queue.ports import State
 from penstock.queue.tables import items, lines, workers
-from penstock.store import Store, Unit
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
 AT_ONCE = 5000
 #: Shown of an item; a payload may hold a caller's secrets.

@@ -1,5 +1,6 @@
 """The one place where SQLite and PostgreSQL differ."""
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,8 +21,24 @@ from penstock.store.settings import FILE_NAME, StoreSettings
 POOL_SECONDS = 30.0
 #: Classes of PostgreSQL's error codes that pass by themselves: connection, resources (also a
 #: full disk), operator intervention, input/output, and transactions in each other's way.
-PASSING = ("08", "53", "57", "58", "40", "55P03")
-NOT_PASSING = ("no such table", "no such column", "syntax error", "has no column", "not a database")
+PASSING = ("08", "53", "57", "58", "40", "55P03", "25P03")
+#: A process that is frozen, or cut off, in the middle of a transaction holds its locks no longer
+#: than this; shorter than the silence after which its claims are taken back.
+IDLE_MS = 10_000
+#: SQLite's errors that pass by themselves: another process is busy, no memory, the disk fails or
+#: is full, the file cannot be opened or written at the moment.
+PASSING_IN_FILE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
 
 
 class Dialect(Protocol):
@@ -90,10 +107,8 @@ class Sqlite:
     def passes(self, error: Exception) -> bool:
         if not isinstance(error, DBAPIError):
             return False
-        said = str(error.orig)
-        return type(error.orig).__name__ == "OperationalError" and not any(
-            words in said for words in NOT_PASSING
-        )
+        # The lower byte is the error, the others are its details.
+        return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in PASSING_IN_FILE
 
     @staticmethod
     def _engine(path: Path, settings: StoreSettings, size: int, begin: str) -> AsyncEngine:
@@ -127,7 +142,13 @@ class Postgres:
                 pool_size=settings.pool_size,
                 max_overflow=0,
                 pool_timeout=POOL_SECONDS,
-                connect_args={"timeout": 10, "server_settings": {"application_name": "penstock"}},
+                connect_args={
+                    "timeout": 10,
+                    "server_settings": {
+                        "application_name": "penstock",
+                        "idle_in_transaction_session_timeout": str(IDLE_MS),
+                    },
+                },
             )
         except ModuleNotFoundError as error:
             raise SettingsError(

@@ -8,6 +8,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.script.revision import RevisionError
 from alembic.util.exc import CommandError
 
 from penstock.core.errors import SettingsError, StoreOutdated
@@ -66,7 +67,7 @@ def _versions(unit: Unit) -> Versions:
     newest = script.get_current_head() or ""
     try:
         steps = [step.revision for step in script.iterate_revisions(newest, current or "base")]
-    except CommandError as error:
+    except (CommandError, RevisionError) as error:
         raise StoreOutdated(
             f"the tables are at version {current}, which this Penstock does not know: "
             "it is older than the store; install the newer one again"

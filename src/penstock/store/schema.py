@@ -6,6 +6,8 @@ characters); JSON loses NaN; whole numbers beyond 64 bits are refused by both en
 
 import json
 import math
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -22,6 +24,9 @@ metadata = MetaData(
 )
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 LARGEST = 2**63 - 1
+LARGEST_IN_JSON = 2**64 - 1
+#: NUL as JSON writes it; behind an odd number of backslashes it is text that looks like it.
+NUL_IN_JSON = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
 def storable(text: str) -> str:
@@ -89,18 +94,18 @@ def dump(value: Any) -> str:
     except TypeError:
         # Half of a character or a number beyond 64 bits: the slow encoder copes with both.
         text = storable(json.dumps(_tame(value), ensure_ascii=False))
-    return text.replace("\\u0000", REPLACEMENT) if "\\u0000" in text else text
+    return NUL_IN_JSON.sub(rf"\1{REPLACEMENT}", text) if "\\u0000" in text else text
 
 
 def _tame(value: Any) -> Any:
     match value:
-        case dict():
+        case Mapping():
             return {str(key): _tame(each) for key, each in value.items()}
         case list() | tuple():
             return [_tame(each) for each in value]
         case float() if not math.isfinite(value):
             return None
-        case int() if not isinstance(value, bool) and not -LARGEST - 1 <= value <= LARGEST:
+        case int() if not -LARGEST - 1 <= value <= LARGEST_IN_JSON:
             return str(value)
         case _:
             return value

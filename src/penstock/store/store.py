@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -56,6 +56,7 @@ class Store:
         self._clock = clock
         self._channels: dict[str, asyncio.Queue[_Job]] = {}
         self._writers: list[asyncio.Task[None]] = []
+        self._is_closed = False
 
     @property
     def engine(self) -> str:
@@ -68,6 +69,8 @@ class Store:
         Writes of one channel are carried out in order; an engine that can, works on several
         channels at the same time.
         """
+        if self._is_closed:
+            raise StoreError("the store is closed: nothing can be written any more")
         job = _Job(work, asyncio.get_running_loop().create_future())
         await self._channel(channel).put(job)
         result: T = await job.done
@@ -94,10 +97,7 @@ class Store:
             try:
                 await self._carry_out(group)
             finally:
-                for job in group:
-                    # Only one that was cut off is not over by now.
-                    job.fail(StoreError("the store was closed before this was written"))
-                    jobs.task_done()
+                _cut_off(group, jobs)
 
     async def _carry_out(self, group: list[_Job]) -> None:
         """All in one transaction; if one of them fails, each on its own."""
@@ -149,9 +149,14 @@ class Store:
 
     async def close(self) -> None:
         """Give up all connections, and what was not flushed."""
+        self._is_closed = True
         for writer in self._writers:
             writer.cancel()
         await asyncio.gather(*self._writers, return_exceptions=True)
+        for jobs in self._channels.values():
+            while not jobs.empty():
+                _cut_off([jobs.get_nowait()], jobs)
+                await asyncio.sleep(0)  # whoever waited for room in the queue comes now
         await self._dialect.writing.dispose()
         await self._dialect.reading.dispose()
 
@@ -167,6 +172,13 @@ async def open_store(settings: StoreSettings, clock: Clock) -> AsyncIterator[Sto
         await store.close()
 
 
+def _cut_off(group: list[_Job], jobs: asyncio.Queue[_Job]) -> None:
+    """Jobs leave the queue; those that are not over by now never will be."""
+    for job in group:
+        job.fail(StoreError("the store was closed before this was written"))
+        jobs.task_done()
+
+
 def _explained(error: Exception) -> PenstockError:
     said = _first_line(error)
     if "no such table" in said or "UndefinedTable" in said or "does not exist" in said:
@@ -175,5 +187,6 @@ def _explained(error: Exception) -> PenstockError:
 
 
 def _first_line(error: Exception) -> str:
-    cause = error.orig if isinstance(error, DBAPIError) else error
+    # Not the whole of it: that would show the values, and may be too deep to be shown.
+    cause = error.orig if isinstance(error, StatementError) and error.orig else error
     return str(cause).partition("\n")[0] or type(error).__name__

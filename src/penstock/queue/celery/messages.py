@@ -89,9 +89,12 @@ def read_message(body: bytes) -> str:
 
 def make_app(settings: BrokerSettings, lanes: list[str], strategy: Any) -> Celery:
     """A Celery application of our own, that knows one task and touches nothing of the process."""
-    app = Celery("penstock", set_as_current=False, fixups=(), changes={})
+    app = Celery("penstock", set_as_current=False, fixups=())
+    url = settings.url.get_secret_value()
     app.conf.update(
-        broker_url=settings.url.get_secret_value(),
+        # Not `broker_url`: the environment would come before it.
+        broker_read_url=url,
+        broker_write_url=url,
         broker_heartbeat=HEARTBEAT_SECONDS,
         broker_connection_timeout=CONNECT_SECONDS,
         broker_connection_retry=True,
@@ -105,6 +108,8 @@ def make_app(settings: BrokerSettings, lanes: list[str], strategy: Any) -> Celer
         worker_hijack_root_logger=False,
         worker_enable_remote_control=False,
         worker_cancel_long_running_tasks_on_connection_loss=True,
+        # After a loss it would go on with one message at a time.
+        worker_enable_prefetch_count_reduction=False,
     )
     app.task(_nudge, name=NUDGE, Strategy=strategy)
     return app

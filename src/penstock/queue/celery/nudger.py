@@ -1,5 +1,6 @@
 """Sends messages from a thread of its own; while the server is away it drops them."""
 
+import asyncio
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ class CeleryNudger:
 
     @property
     def is_ready(self) -> bool:
-        return self._is_ready
+        return self._is_ready and len(self._unsent) < self._settings.max_unsent // 2
 
     async def send(self, nudges: Sequence[Nudge]) -> None:
         with self._changed:
@@ -62,7 +63,7 @@ class CeleryNudger:
         with self._changed:
             self._is_stopping = True
             self._changed.notify()
-        await _joined(self._thread, LAST_SECONDS)
+        await asyncio.to_thread(self._thread.join, LAST_SECONDS)
 
     def _run(self) -> None:
         """Send until stopped; whatever goes wrong with a connection, the next may do."""
@@ -157,7 +158,12 @@ def _connected(settings: BrokerSettings) -> Iterator[_Post]:
         connect_timeout=CONNECT_SECONDS,
     )
     try:
-        connection.connect()
+        capabilities = connection.connect().client_properties.get("capabilities", {})
+        # Or it would look for news of the server before each message, at twice the cost of one.
+        capabilities.pop("connection.blocked", None)
         yield _Post(settings, connection)
-    finally:
-        connection.release()
+    except BaseException:
+        # Without a farewell: a server that froze would let us wait for its answer for ever.
+        connection.collect(CONNECT_SECONDS)
+        raise
+    connection.release()

@@ -50,6 +50,7 @@ def create_queue() -> None:
         whole("enqueued_at"),
         whole("expires_at", nullable=True),
         number("attempts"),
+        number("lost"),
         text("owner", nullable=True),
         whole("token", nullable=True),
         whole("claimed_at", nullable=True),
@@ -61,7 +62,7 @@ def create_queue() -> None:
     op.create_index("uq_queue_items_lane_key", "queue_items", ["lane", "key"], unique=True)
     order = ["lane", "priority", "group_key", "not_before", "id"]
     partial("ix_queue_items_waiting", "queue_items", order, "state = 'waiting'")
-    partial("ix_queue_items_claimed", "queue_items", ["owner"], "state = 'claimed'")
+    partial("ix_queue_items_claimed", "queue_items", ["owner", "token"], "state = 'claimed'")
     expiring = "state = 'waiting' AND expires_at IS NOT NULL"
     partial("ix_queue_items_expiring", "queue_items", ["expires_at"], expiring)
     finished = ["state", "finished_at"]
@@ -129,6 +130,8 @@ def create_events() -> None:
         text("traceparent"),
         whole("at"),
         sa.PrimaryKeyConstraint("seq", name="pk_events"),
+        # A place is never given out twice, even after the newest events were deleted.
+        sqlite_autoincrement=True,
     )
     op.create_index("uq_events_id", "events", ["id"], unique=True)
     op.create_table(

@@ -1,0 +1,111 @@
+"""Failpoints: the process ends, as by `kill -9`, or freezes at a named step of an item's life.
+
+`PENSTOCK_CHAOS_FAILPOINT=name:n:death` is read only by the tests' own processes; the named
+function is replaced before Penstock runs, and when it is come by for the n-th time, it happens.
+"""
+
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from penstock.events.log import EventLog
+from penstock.kernel.fetchers.http import HttpFetcher
+from penstock.queue.sql import SqlQueue
+from penstock.store.unit import Unit
+from penstock.workloads.fetch.lane import FetchLane
+
+VARIABLE = "PENSTOCK_CHAOS_FAILPOINT"
+DIED = 9
+
+Fuse = Callable[[], None]
+
+
+def _die() -> None:
+    os._exit(DIED)
+
+
+def _freeze() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+FATES: dict[str, Callable[[], None]] = {"death": _die, "freeze": _freeze}
+
+
+def plant(wanted: str) -> None:
+    """Put the failpoint that `name:n:fate` asks for in its place; nothing for an empty text."""
+    if not wanted:
+        return
+    name, nth, fate = wanted.split(":")
+    left = int(nth)
+
+    def fuse() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            FATES[fate]()
+
+    {**IN_WORKERS, **IN_SUBMITTERS}[name](fuse)
+
+
+def _before(owner: Any, name: str) -> Callable[[Fuse], None]:
+    def put(fuse: Fuse) -> None:
+        original: Callable[..., Any] = getattr(owner, name)
+
+        def burning(*args: Any, **kwargs: Any) -> Any:
+            fuse()
+            return original(*args, **kwargs)
+
+        setattr(owner, name, burning)
+
+    return put
+
+
+def _after(owner: Any, name: str) -> Callable[[Fuse], None]:
+    def put(fuse: Fuse) -> None:
+        original: Callable[..., Any] = getattr(owner, name)
+
+        def burning(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            fuse()
+            return result
+
+        setattr(owner, name, burning)
+
+    return put
+
+
+def _after_some(owner: Any, name: str) -> Callable[[Fuse], None]:
+    """After a coroutine has come back with something; with nothing, it does not count."""
+
+    def put(fuse: Fuse) -> None:
+        original: Callable[..., Awaitable[Any]] = getattr(owner, name)
+
+        async def burning(*args: Any, **kwargs: Any) -> Any:
+            result = await original(*args, **kwargs)
+            if result:
+                fuse()
+            return result
+
+        setattr(owner, name, burning)
+
+    return put
+
+
+#: In the order of an item's life.
+IN_WORKERS: dict[str, Callable[[Fuse], None]] = {
+    "claim statements run": _after(Unit, "close"),
+    "claim committed": _after_some(SqlQueue, "claim"),
+    "before the fetch": _before(HttpFetcher, "fetch"),
+    "after the fetch": _after_some(HttpFetcher, "fetch"),
+    "before the settling": _before(SqlQueue, "settle"),
+    "item ended, no outcome": _before(FetchLane, "record"),
+    "outcome written, no event": _before(EventLog, "append"),
+    "event written, not counted": _after(EventLog, "append"),
+    "settling committed": _after_some(SqlQueue, "settle"),
+}
+IN_SUBMITTERS: dict[str, Callable[[Fuse], None]] = {
+    "before the put": _before(SqlQueue, "put_in"),
+    "put, not committed": _after(SqlQueue, "put_in"),
+    "put committed": _after_some(SqlQueue, "put"),
+}

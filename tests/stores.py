@@ -1,0 +1,251 @@
+"""Stores for tests: a database of the test's own, on SQLite and on a real PostgreSQL."""
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import Table, func, select, text, update
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import TimeoutError as NoFreeConnection
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from penstock.core.clock import Clock, SystemClock
+from penstock.queue.ports import Claim, Item, LaneLimit
+from penstock.queue.sql import SqlQueue
+from penstock.queue.tables import counts, items, lines, workers
+from penstock.store import migrate
+from penstock.store.settings import FILE_NAME, StoreSettings
+from penstock.store.store import Store, Work, open_store
+from tests import postgres_server
+from tests.clocks import HandClock
+from tests.postgres_server import PrivatePostgres
+
+TEMPLATE = "penstock_template"
+_template: list[bytes] = []
+
+
+class Stores:
+    """One database; what is opened twice stands for two processes."""
+
+    def __init__(self, settings: StoreSettings, clock: Clock, stack: AsyncExitStack) -> None:
+        self.settings = settings
+        self.clock = clock
+        self._stack = stack
+
+    @property
+    def engine(self) -> str:
+        return "postgresql" if self.settings.is_shared else "sqlite"
+
+    async def open(self, clock: Clock | None = None, **changes: Any) -> Store:
+        settings = self.settings.model_copy(update=changes)
+        return await self._stack.enter_async_context(open_store(settings, clock or self.clock))
+
+    async def queue(self, limits: Mapping[str, LaneLimit] | None = None) -> SqlQueue:
+        return SqlQueue(await self.open(), limits or {})
+
+    async def later(self, seconds: float) -> None:
+        """Let time pass: by the test's clock, or by making everything older on a real one."""
+        if isinstance(self.clock, HandClock):
+            self.clock.move(seconds)
+            return
+        ms = int(seconds * 1000)
+        older = [
+            update(items).values(not_before=items.c.not_before - ms),
+            update(lines).values(next_at=lines.c.next_at - ms),
+        ]
+        store = await self.open()
+        await store.write(lambda unit: [unit.run(statement) for statement in older] and None)
+
+
+class PostgresServer:
+    """A server on which every test gets a database with all tables, copied from a template."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._has_template = False
+
+    @asynccontextmanager
+    async def database(self) -> AsyncIterator[str]:
+        """The URL of a database with the tables of today."""
+        if not self._has_template:
+            await self._make_template()
+        async with self._copy_of(TEMPLATE) as url:
+            yield url
+
+    @asynccontextmanager
+    async def empty_database(self) -> AsyncIterator[str]:
+        """The URL of a database without any table."""
+        async with self._copy_of("template0") as url:
+            yield url
+
+    @asynccontextmanager
+    async def _copy_of(self, template: str) -> AsyncIterator[str]:
+        name = f"test_{uuid4().hex}"
+        await self.run(f"CREATE DATABASE {name} TEMPLATE {template}")
+        try:
+            yield self.url_of(name)
+        finally:
+            await self.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+    async def _make_template(self) -> None:
+        await self.run(f"DROP DATABASE IF EXISTS {TEMPLATE}")
+        await self.run(f"CREATE DATABASE {TEMPLATE}")
+        settings = StoreSettings(url=self.url_of(TEMPLATE))
+        async with open_store(settings, SystemClock()) as store:
+            await migrate.upgrade(store)
+        self._has_template = True
+
+    def url_of(self, database: str) -> str:
+        return make_url(self.url).set(database=database).render_as_string(hide_password=False)
+
+    async def run(self, statement: str) -> None:
+        """Run a statement on the server, outside of any transaction."""
+        await run_sql(self.url, statement)
+
+
+async def run_sql(url: str, statement: str) -> Sequence[Any]:
+    """Run a statement on a connection of its own; the rows, if it returns some."""
+    address = make_url(url).set(drivername="postgresql+asyncpg")
+    engine = create_async_engine(address, isolation_level="AUTOCOMMIT")
+    try:
+        async with engine.connect() as connection:
+            result = await connection.execute(text(statement))
+            return result.all() if result.returns_rows else []
+    finally:
+        await engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    if url := os.environ.get("PENSTOCK_TEST_POSTGRES_URL"):
+        yield PostgresServer(url)
+        return
+    server = PrivatePostgres(postgres_server.find_program())
+    server.start()
+    yield PostgresServer(server.url)
+    server.stop()
+
+
+@pytest.fixture
+async def in_sqlite(tmp_path: Path) -> AsyncIterator[Stores]:
+    async with sqlite_stores(tmp_path) as stores:
+        yield stores
+
+
+@pytest.fixture
+async def in_postgres(postgres: PostgresServer) -> AsyncIterator[Stores]:
+    async with postgres.database() as url, AsyncExitStack() as stack:
+        yield Stores(StoreSettings(url=url), SystemClock(), stack)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def stores(request: pytest.FixtureRequest) -> Stores:
+    chosen: Stores = request.getfixturevalue(
+        {"sqlite": "in_sqlite", "postgresql": "in_postgres"}[request.param]
+    )
+    return chosen
+
+
+@asynccontextmanager
+async def sqlite_stores(folder: Path) -> AsyncIterator[Stores]:
+    """Stores in a folder, with the tables of today and a clock that is moved by hand."""
+    async with AsyncExitStack() as stack:
+        await make_sqlite(folder)
+        yield Stores(StoreSettings(folder=folder), HandClock(), stack)
+
+
+async def make_sqlite(folder: Path) -> None:
+    """Put a database with the tables of today in a folder; it is made once and then copied."""
+    if not _template:
+        with tempfile.TemporaryDirectory() as workshop:
+            settings = StoreSettings(folder=Path(workshop))
+            async with open_store(settings, SystemClock()) as store:
+                await migrate.upgrade(store)
+            _template.append((Path(workshop) / FILE_NAME).read_bytes())
+    (folder / FILE_NAME).write_bytes(_template[0])
+
+
+def lose_next_commit(store: Store) -> None:
+    """Commit the next transaction, but let the connection break before the answer is heard."""
+    transact = store._transact
+    lost: list[bool] = []
+
+    async def transact_and_break(engine: AsyncEngine, works: list[Work[Any]]) -> list[Any]:
+        results = await transact(engine, works)
+        if not lost:
+            lost.append(True)
+            raise NoFreeConnection("the connection broke after the commit")
+        return results
+
+    store._transact = transact_and_break  # type: ignore[method-assign]
+
+
+def all_of(_group: str) -> tuple[int, float]:
+    """A share without bounds: everything of every group is wanted, now."""
+    return 10_000, 0.0
+
+
+def make_items(number: int, *, first: int = 0, lane: str = "fetch", **traits: Any) -> list[Item]:
+    """Items with ids in the order of their numbers."""
+    return [
+        Item(id=f"{lane}-{traits.get('group', '')}-{place:05}", lane=lane, payload={}, **traits)
+        for place in range(first, first + number)
+    ]
+
+
+def ids_of(claims: Sequence[Claim | Item]) -> list[str]:
+    return [claim.id for claim in claims]
+
+
+async def enter_worker(store: Store, worker: str) -> None:
+    """Let a worker be known, as its heartbeat would."""
+    row = dict.fromkeys(("kind", "host", "process"), "") | dict.fromkeys(
+        ("beats", "started_at", "beat_at"), 0
+    )
+    statement = workers.insert().values({**row, "id": worker, "lanes": [], "status": {}})
+    await store.write(lambda unit: unit.run(statement) and None)
+
+
+async def lose_worker(store: Store, worker: str) -> None:
+    """Strike a worker off, as whoever notices its silence would."""
+    statement = workers.delete().where(workers.c.id == worker)
+    await store.write(lambda unit: unit.run(statement) and None)
+
+
+async def rows_of(store: Store, table: Table) -> list[dict[str, Any]]:
+    return await store.read(
+        lambda unit: [dict(row) for row in unit.run(select(table)).mappings().all()]
+    )
+
+
+async def row_of(store: Store, item: str) -> dict[str, Any]:
+    """What the table says of one item."""
+    query = select(items).where(items.c.id == item)
+    return await store.read(lambda unit: dict(unit.run(query).mappings().one()))
+
+
+async def states_of(store: Store) -> dict[str, str]:
+    """Where each item stands."""
+    return {row["id"]: row["state"] for row in await rows_of(store, items)}
+
+
+async def counted(store: Store) -> dict[tuple[str, str], int]:
+    """What the counts say is pending, by lane and quota."""
+    query = select(counts.c.lane, counts.c.quota, func.sum(counts.c.pending))
+    query = query.group_by(counts.c.lane, counts.c.quota)
+    found = await store.read(lambda unit: unit.run(query).all())
+    return {(lane, quota): int(number) for lane, quota, number in found if number}
+
+
+async def pending(store: Store) -> dict[tuple[str, str], int]:
+    """What really is pending, by lane and quota."""
+    query = select(items.c.lane, items.c.quota, func.count())
+    query = query.where(items.c.state.in_(("waiting", "claimed")))
+    query = query.group_by(items.c.lane, items.c.quota)
+    found = await store.read(lambda unit: unit.run(query).all())
+    return {(lane, quota): number for lane, quota, number in found}
