@@ -23,6 +23,10 @@ async def test_forgetful_redis_costs_no_item(tmp_path: Path) -> None:
     await play_small("Redis flushed, killed", tmp_path)
 
 
+async def test_killed_rabbitmq_is_made_up_for(tmp_path: Path, postgres: PrivatePostgres) -> None:
+    await play_small("RabbitMQ killed", tmp_path, postgres)
+
+
 async def test_full_disk_is_waited_for(tmp_path: Path) -> None:
     await play_small("disk full", tmp_path)
 

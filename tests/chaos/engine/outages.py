@@ -1,12 +1,14 @@
-"""Servers that go away under load: PostgreSQL, which keeps everything, and Redis, which paces."""
+"""Servers that go away under load: the one that keeps all, the one that paces, the one that tells."""
 
 import asyncio
 
 from redis.asyncio import Redis
 
+from tests import rabbitmq_server
 from tests.chaos.engine.arena import Arena
 from tests.chaos.engine.scenarios import Played, Size
 from tests.chaos.engine.submitter import HOSTS, host_of
+from tests.rabbitmq_server import PrivateRabbitMQ
 
 WORKERS = 2
 #: Redis is away for at most so long; workers go on at the safe pace meanwhile.
@@ -44,6 +46,24 @@ async def lose_redis(arena: Arena, size: Size) -> Played:
             await load.flows()
             await asyncio.sleep(arena.chance.uniform(0.0, 0.5))
             await (_restart(arena) if number % 2 else _flush(arena))
+    return Played(size.faults, await arena.drained())
+
+
+async def kill_rabbitmq(arena: Arena, size: Size) -> Played:
+    """`kill -9` of the server that tells workers what waits; what it forgets is named again."""
+    server = PrivateRabbitMQ(rabbitmq_server.find_program())
+    arena.undo.callback(server.stop)
+    await asyncio.to_thread(server.start)
+    told = {"PENSTOCK_BROKER__URL": server.url, "PENSTOCK_BROKER__RESEND_SECONDS": "3"}
+    for _ in range(WORKERS):
+        await arena.start_worker(**told)
+    async with arena.load(size.items) as load:
+        for _ in range(size.faults):
+            await load.flows()
+            await asyncio.sleep(arena.chance.uniform(0.0, 1.0))
+            await asyncio.to_thread(server.kill)
+            await asyncio.sleep(arena.chance.uniform(0.0, 1.0))
+            await asyncio.to_thread(server.start)
     return Played(size.faults, await arena.drained())
 
 

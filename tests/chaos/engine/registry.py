@@ -27,6 +27,7 @@ SCENARIOS = {
             engines=("postgresql",),
         ),
         Scenario("Redis flushed, killed", outages.lose_redis, Size(1_000, 2), Size(20_000, 20)),
+        Scenario("RabbitMQ killed", outages.kill_rabbitmq, Size(1_000, 1), Size(20_000, 20)),
         Scenario(
             "disk full",
             disks.fill_the_disk,
