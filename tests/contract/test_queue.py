@@ -697,6 +697,7 @@ async def test_late_ending_is_refused_beside_the_good_one_of_the_same_item(
     await queue.settle([(late, Done()), (current, Retry(0, FAILURE))])
 
     assert await states_of(eye) == {late.id: State.WAITING}
+    assert await counted(eye) == {("fetch", ""): 1}
 
 
 async def test_late_ending_of_a_revived_item_is_refused(queue: SqlQueue, eye: Store) -> None:

@@ -1,4 +1,4 @@
-"""Servers that go away under load: the one that keeps all, the one that paces, the one that tells."""
+"""Servers that go away under load: the one that keeps everything, that paces, that tells."""
 
 import asyncio
 
