@@ -46,17 +46,6 @@ async def test_late_write_of_a_frozen_worker_is_refused(tmp_path: Path) -> None:
     assert found.refetched > 0
 
 
-async def test_late_write_of_a_frozen_worker_is_refused_on_postgresql(
-    tmp_path: Path, postgres: PrivatePostgres
-) -> None:
-    found = await play_small("late write", tmp_path, postgres)
-    assert found.refetched > 0
-
-
-async def test_claims_of_a_frozen_worker_are_taken_back(tmp_path: Path) -> None:
-    await play_small("SIGSTOP, SIGCONT", tmp_path)
-
-
 async def test_locks_of_a_frozen_worker_stop_nobody_on_postgresql(
     tmp_path: Path, postgres: PrivatePostgres
 ) -> None:

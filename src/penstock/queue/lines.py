@@ -2,18 +2,21 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, case, or_, select, update
+from sqlalchemy import bindparam, case, func, or_, select, text, update
 
 from penstock.queue.ports import PRIORITIES
-from penstock.queue.tables import counts, lines
+from penstock.queue.tables import counts, items, lines
 from penstock.store.unit import Unit
 
 SHARDS = 64
 #: Rows named in one statement; both engines allow about 32,000 values.
 MOST_AT_ONCE = 1000
+#: Conditions of partial indexes: an engine takes one only if it sees the value in the statement.
+IS_WAITING = items.c.state == text("'waiting'")
 
 
 class Line(NamedTuple):
@@ -89,15 +92,14 @@ def _park(unit: Unit, lane: str, until: Mapping[str, int]) -> None:
     A line that another transaction is at is left out: to wait for it could be to wait in a
     circle. Whoever claims from it meets the same gate and parks it again.
     """
-    groups = sorted(until)
-    for start in range(0, len(groups), MOST_AT_ONCE):
+    for groups in batches(sorted(until)):
         query = (
             select(lines.c.priority, lines.c.group_key, lines.c.next_at)
             .where(
                 lines.c.lane == lane,
                 # All of them, named: without the priority the key of the table is of no use.
                 lines.c.priority.in_(PRIORITIES),
-                lines.c.group_key.in_(groups[start : start + MOST_AT_ONCE]),
+                lines.c.group_key.in_(groups),
                 lines.c.next_at.is_not(None),
             )
             .with_for_update(skip_locked=True)
@@ -128,3 +130,34 @@ def _upsert_counts(unit: Unit) -> Any:
     keys = [counts.c.lane, counts.c.quota, counts.c.shard]
     total = counts.c.pending + insert.excluded.pending
     return insert.on_conflict_do_update(index_elements=keys, set_={"pending": total})
+
+
+@lru_cache(maxsize=1)
+def look_again() -> Any:
+    """Set when to look at a line: when its next item is due, but not before a certain time."""
+    first = (
+        select(func.min(items.c.not_before))
+        .where(
+            IS_WAITING,
+            items.c.lane == bindparam("a_lane"),
+            items.c.priority == bindparam("a_priority"),
+            items.c.group_key == bindparam("a_group"),
+        )
+        .scalar_subquery()
+    )
+    later = case((first < bindparam("at"), bindparam("at")), else_=first)
+    return (
+        update(lines)
+        .where(
+            lines.c.lane == bindparam("a_lane"),
+            lines.c.priority == bindparam("a_priority"),
+            lines.c.group_key == bindparam("a_group"),
+        )
+        .values(next_at=later)
+    )
+
+
+def batches(rows: Sequence[Any], size: int = MOST_AT_ONCE) -> Iterator[Sequence[Any]]:
+    """So many rows at a time."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]

@@ -7,15 +7,15 @@ of one domain are not in the way of another's, and a line that is parked is left
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import TextualSelect, bindparam, case, func, select, text, update
+from sqlalchemy import TextualSelect, select, text, update
 
 from penstock.core.clock import Clock
 from penstock.queue.broker import BrokerSettings, Nudge, Nudger
-from penstock.queue.lines import Line
+from penstock.queue.lines import Line, batches, look_again
 from penstock.queue.ports import PRIORITIES, State
 from penstock.queue.tables import items, lines
 from penstock.store.store import Store
@@ -32,7 +32,6 @@ MOST_OF_LINE = 200
 MOST_LINES = 500
 #: Parts of one statement; SQLite allows 500.
 LINES_AT_ONCE = 100
-MOST_AT_ONCE = 1000
 #: What waits in a line and is due, first come first; of it, what nobody was told of since it
 #: became due, or too long ago. A new item counts as told of for a moment.
 QUIET_OF_LINE = """
@@ -86,7 +85,7 @@ class Resender:
             return []
         share = min(MOST_OF_LINE, -(-self._settings.resend_batch // len(due)))
         found: dict[str, Line] = {}
-        for some in _batches(due, LINES_AT_ONCE):
+        for some in batches(due, LINES_AT_ONCE):
             found |= self._quiet(unit, some, share)
         named = Counter(found.values())
         rows = [
@@ -98,8 +97,8 @@ class Resender:
             }
             for line in sorted(due)
         ]
-        unit.run(_look_again(), rows)
-        return [nudge for some in _batches(list(found)) for nudge in _note(unit, some)]
+        unit.run(look_again(), rows)
+        return [nudge for some in batches(list(found)) for nudge in _note(unit, some)]
 
     def _due_lines(self, unit: Unit) -> list[Line]:
         """Lines whose time has come, by priority, those that were not looked at longest first."""
@@ -153,33 +152,3 @@ def _note(unit: Unit, ids: Sequence[str]) -> list[Nudge]:
 def _looking(count: int) -> TextualSelect:
     parts = " UNION ALL ".join(QUIET_OF_LINE.replace("#", str(number)) for number in range(count))
     return text(parts).columns(items.c.id, items.c.lane, items.c.priority, items.c.group_key)
-
-
-@lru_cache(maxsize=1)
-def _look_again() -> Any:
-    """Set when to look at a line: when its next item is due, but not before a certain time."""
-    first = (
-        select(func.min(items.c.not_before))
-        .where(
-            items.c.state == text("'waiting'"),
-            items.c.lane == bindparam("a_lane"),
-            items.c.priority == bindparam("a_priority"),
-            items.c.group_key == bindparam("a_group"),
-        )
-        .scalar_subquery()
-    )
-    later = case((first < bindparam("at"), bindparam("at")), else_=first)
-    return (
-        update(lines)
-        .where(
-            lines.c.lane == bindparam("a_lane"),
-            lines.c.priority == bindparam("a_priority"),
-            lines.c.group_key == bindparam("a_group"),
-        )
-        .values(next_at=later)
-    )
-
-
-def _batches(rows: Sequence[Any], size: int = MOST_AT_ONCE) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]

@@ -8,7 +8,7 @@ may be early, never late: who finds nothing there corrects it.
 
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from sqlalchemy import (
     RowMapping,
     TextClause,
     bindparam,
-    case,
     func,
     insert,
     select,
@@ -25,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from penstock.queue.lines import MOST_AT_ONCE, Changes, Line, discount
+from penstock.queue.lines import IS_WAITING, Changes, Line, batches, discount, look_again
 from penstock.queue.ports import (
     ACCEPTED,
     DUPLICATE,
@@ -55,8 +54,6 @@ LINES_AT_ONCE = 100
 MOST_LOST = 5
 #: A delay of more seconds is as good as this one, and a time that both engines can keep.
 LONGEST_DELAY = 100 * 365 * 86_400.0
-#: Conditions of partial indexes: an engine takes one only if it sees the value in the statement.
-IS_WAITING = items.c.state == text("'waiting'")
 IS_CLAIMED = items.c.state == text("'claimed'")
 #: For each of some lines, numbered; statements of hundreds of parts are too slow to compose.
 NEXT_OF_LINE = """
@@ -99,7 +96,7 @@ class SqlQueue:
                     known.add(item)
                     new.append(item)
             receipts.append(receipt)
-        for some in _batches(new):
+        for some in batches(new):
             unit.run(insert(items), [_row(unit, item) for item in some])
             for item in some:
                 _count_in(unit, item)
@@ -150,11 +147,11 @@ class _Known:
         for item in wanted:
             if item.key is not None:
                 keyed.setdefault(item.lane, []).append(item.key)
-        for some in _batches(wanted):
+        for some in batches(wanted):
             query = select(items.c.id).where(items.c.id.in_([item.id for item in some]))
             self._ids.update(unit.run(query).scalars())
         for lane, keys in keyed.items():
-            for few in _batches(keys):
+            for few in batches(keys):
                 query = select(items.c.key).where(items.c.lane == lane, items.c.key.in_(few))
                 self._keys.update((lane, key) for key in unit.run(query).scalars())
 
@@ -304,7 +301,7 @@ def _claim_from(
         return []
     ids: list[str] = []
     asked = [(line, most) for line, (most, _) in wanted.items() if most]
-    for some in _batches(asked, LINES_AT_ONCE):
+    for some in batches(asked, LINES_AT_ONCE):
         ids += _next_ids(unit, some)
     claims = _take(unit, who, ids)
     got = Counter(Line(claim.lane, claim.priority, claim.group) for claim in claims)
@@ -317,7 +314,7 @@ def _claim_from(
         }
         for line, (most, rest) in sorted(wanted.items())
     ]
-    unit.run(_look_again(), rows)
+    unit.run(look_again(), rows)
     return claims
 
 
@@ -340,31 +337,6 @@ def _next_of_lines(count: int) -> TextClause:
     return text(" UNION ALL ".join(parts))
 
 
-@lru_cache(maxsize=1)
-def _look_again() -> Any:
-    """Set when to look at a line: when its next item is due, but not before a certain time."""
-    first = (
-        select(func.min(items.c.not_before))
-        .where(
-            IS_WAITING,
-            items.c.lane == bindparam("a_lane"),
-            items.c.priority == bindparam("a_priority"),
-            items.c.group_key == bindparam("a_group"),
-        )
-        .scalar_subquery()
-    )
-    later = case((first < bindparam("at"), bindparam("at")), else_=first)
-    return (
-        update(lines)
-        .where(
-            lines.c.lane == bindparam("a_lane"),
-            lines.c.priority == bindparam("a_priority"),
-            lines.c.group_key == bindparam("a_group"),
-        )
-        .values(next_at=later)
-    )
-
-
 def _claim_ids(unit: Unit, who: _Claimant, ids: Sequence[str]) -> list[Claim]:
     return _claimed_before(unit, who) + _take(unit, who, ids)
 
@@ -372,7 +344,7 @@ def _claim_ids(unit: Unit, who: _Claimant, ids: Sequence[str]) -> list[Claim]:
 def _take(unit: Unit, who: _Claimant, ids: Sequence[str]) -> list[Claim]:
     """Those of some items that wait and whose time has come are the claimant's; oldest first."""
     rows: list[RowMapping] = []
-    for some in _batches(ids):
+    for some in batches(ids):
         statement = (
             update(items)
             .where(items.c.id.in_(_ready(unit, some)))
@@ -420,7 +392,7 @@ def _as_claim(row: RowMapping) -> Claim:
 def _settle(unit: Unit, endings: Sequence[tuple[Claim, Ending]], record: Record | None) -> set[str]:
     """End the claims that are still ours; those of another are left alone."""
     held: dict[tuple[str, int], State] = {}
-    for some in _batches(endings):
+    for some in batches(endings):
         held |= _held(unit, [claim.id for claim, _ in some])
     ours: dict[str, tuple[Claim, Ending]] = {}
     for claim, ending in endings:
@@ -447,7 +419,7 @@ def _held(unit: Unit, ids: Sequence[str]) -> dict[tuple[str, int], State]:
 
 
 def _finish(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
-    for some in _batches(endings):
+    for some in batches(endings):
         statement = (
             update(items)
             .where(items.c.id.in_([claim.id for claim, _ in some]))
@@ -467,7 +439,7 @@ def _bury(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
     rows = [{"an_id": claim.id, "a_failure": ending.failure} for claim, ending in endings]
     unit.run(statement, rows)
     query = select(items.c.lane, items.c.quota)
-    for some in _batches(endings):
+    for some in batches(endings):
         discount(unit, unit.run(query.where(items.c.id.in_([claim.id for claim, _ in some]))))
 
 
@@ -539,7 +511,7 @@ def _revive(unit: Unit, ids: Sequence[str] | None, lane: str | None) -> int:
         chosen.append(items.c.lane == lane)
     if ids is None:
         return _let_wait(unit, chosen)
-    return sum(_let_wait(unit, [*chosen, items.c.id.in_(some)]) for some in _batches(ids))
+    return sum(_let_wait(unit, [*chosen, items.c.id.in_(some)]) for some in batches(ids))
 
 
 def _let_wait(unit: Unit, chosen: Sequence[ColumnElement[bool]]) -> int:
@@ -574,11 +546,6 @@ def _depth(unit: Unit) -> list[Depth]:
     query = query.where(IS_WAITING, items.c.not_before <= unit.now).group_by(items.c.lane)
     oldest = {lane: (unit.now - at) / 1000 for lane, at in unit.run(query)}
     return [Depth(lane, found, oldest.get(lane)) for lane, found in sorted(numbers.items())]
-
-
-def _batches(rows: Sequence[Any], size: int = MOST_AT_ONCE) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
 
 
 def _ms(seconds: float) -> int:

@@ -38,7 +38,8 @@ async def end_gently(arena: Arena, size: Size) -> Played:
     """SIGTERM under load: what is under way is finished, the rest given back untouched."""
     async with arena.load(size.items) as load:
         for number in range(size.faults):
-            worker = await (arena.start_worker() if number else arena.execute())
+            is_first = not number and not arena.place.url
+            worker = await (arena.execute() if is_first else arena.start_worker())
             await load.flows()
             await asyncio.sleep(arena.chance.uniform(0.0, 0.3))
             worker.send(signal.SIGTERM)
