@@ -7,8 +7,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 from benchmarks import depths, peers, race, report, site
+
+T = TypeVar("T")
 
 
 def main() -> None:
@@ -49,7 +52,7 @@ def compete(contestants: list[race.Contestant], options: Namespace) -> report.Ra
         return report.Race(shops.pages, options.concurrency, options.rounds, runs, queued)
 
 
-def interleave(contestants: list[race.Contestant], rounds: int) -> Iterator[race.Contestant]:
+def interleave(contestants: list[T], rounds: int) -> Iterator[T]:
     """Each round starts with another one, so that nobody always runs first or after the same."""
     for number in range(rounds):
         turn = number % len(contestants)

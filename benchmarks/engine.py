@@ -1,11 +1,13 @@
 """`python -m benchmarks.engine`: what durability costs, and the queue beside procrastinate's."""
 
 import json
+import os
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -15,7 +17,9 @@ from typing import Any
 from benchmarks import peers, race, site
 from benchmarks.__main__ import interleave, tell
 from benchmarks.report import machine, render_table
-from tests.postgres_server import PrivatePostgres, find_program
+from tests import postgres_server, rabbitmq_server
+from tests.postgres_server import PrivatePostgres
+from tests.rabbitmq_server import PrivateRabbitMQ
 
 DEPTHS = (10_000, 100_000, 1_000_000)
 Figures = Mapping[str, Any]
@@ -48,32 +52,50 @@ def measure(options: Namespace) -> Iterator[str]:
 
 
 def durability(options: Namespace) -> str:
-    """The same crawl with and without a store, in turns."""
-    contestants = race.choose(["penstock", "penstock-durable"])
-    runs: dict[str, list[race.Result]] = {each.name: [] for each in contestants}
-    with site.serve(options.pages) as shops, TemporaryDirectory() as folder:
-        for contestant in interleave(contestants, options.rounds):
-            run = race.run(contestant, shops, 32, Path(folder))
-            print(tell(run), file=sys.stderr)
-            if isinstance(run, race.Disqualified):
-                sys.exit(f"{run.contestant}: {run.reason}")
-            runs[contestant.name].append(run)
-    speeds = {name: median(run.pages_per_second for run in each) for name, each in runs.items()}
-    rows = [
-        (
-            name,
-            f"{speeds[name]:,.0f}",
-            f"{median(run.cpu_ms_per_page for run in each):.2f}",
-            f"{speeds[name] / speeds['penstock']:.2f}",
-        )
-        for name, each in runs.items()
-    ]
+    """The same crawl without a store, with one, and with one and messages, in turns."""
+    with site.serve(options.pages) as shops, broker() as url, TemporaryDirectory() as folder:
+        laps = [Lap("penstock"), Lap("penstock-durable"), Lap("penstock-durable", url)]
+        for lap in interleave(laps, options.rounds):
+            lap.run(shops, Path(folder))
+    rows = [lap.row(laps[0]) for lap in laps]
     return (
         f"{options.pages} pages of 18 KB, every gate on, pacing off, 32 at once; durable means "
-        "that every URL, outcome and event is committed (SQLite, synchronous=FULL); medians of "
-        f"{options.rounds} alternating rounds.\n\n"
-        + render_table(("", "pages/s", "CPU ms/page", "ratio"), rows)
+        "that every URL, outcome and event is committed (SQLite, synchronous=FULL); the last one "
+        "is told of its items through Celery and RabbitMQ, one worker process, the server on the "
+        f"same cores; medians of {options.rounds} alternating rounds.\n\n"
+        + render_table(("", "pages/s", "CPU ms/page", "peak MB", "ratio"), rows)
     )
+
+
+@dataclass(slots=True)
+class Lap:
+    """One way to crawl, and its runs."""
+
+    contestant: str
+    broker: str = ""
+    runs: list[race.Result] = field(default_factory=list)
+
+    @property
+    def speed(self) -> float:
+        return median(run.pages_per_second for run in self.runs)
+
+    def run(self, shops: site.Site, folder: Path) -> None:
+        os.environ["PENSTOCK_BROKER__URL"] = self.broker
+        (contestant,) = race.choose([self.contestant])
+        run = race.run(contestant, shops, 32, folder)
+        print(tell(run), "through RabbitMQ" if self.broker else "", file=sys.stderr)
+        if isinstance(run, race.Disqualified):
+            sys.exit(f"{run.contestant}: {run.reason}")
+        self.runs.append(run)
+
+    def row(self, first: "Lap") -> tuple[str, ...]:
+        return (
+            f"{self.contestant}{', Celery' if self.broker else ''}",
+            f"{self.speed:,.0f}",
+            f"{median(run.cpu_ms_per_page for run in self.runs):.2f}",
+            f"{median(run.peak_rss_mb for run in self.runs):.0f}",
+            f"{self.speed / first.speed:.2f}",
+        )
 
 
 def queues(options: Namespace) -> str:
@@ -129,9 +151,20 @@ def depths(options: Namespace) -> str:
 
 
 @contextmanager
+def broker() -> Iterator[str]:
+    """A new RabbitMQ server."""
+    server = PrivateRabbitMQ(rabbitmq_server.find_program())
+    server.start()
+    try:
+        yield server.url
+    finally:
+        server.stop()
+
+
+@contextmanager
 def database() -> Iterator[str]:
     """A new PostgreSQL server with its default settings."""
-    server = PrivatePostgres(find_program())
+    server = PrivatePostgres(postgres_server.find_program())
     server.start()
     try:
         yield server.url
