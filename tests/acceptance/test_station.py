@@ -1,0 +1,133 @@
+"""The station between queue and crew: it holds what it can use, and gives back the rest."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.app import build
+from penstock.app.engine import Engine, open_engine, open_ready_store
+from penstock.core.clock import SystemClock
+from penstock.kernel.policy import Pace, Rate
+from penstock.queue.lanes import Result
+from penstock.queue.ports import Item
+from penstock.queue.station import turns_within
+from penstock.workloads.fetch.lane import NAME
+from tests.platforms import settings_for
+from tests.shell import eventually
+from tests.site import Site
+from tests.stores import row_of, states_of
+
+
+def item(number: int, url: str, group: str, **payload: Any) -> Item:
+    wanted = {"url": url, "headers": {}, "extract": None, "run": "", **payload}
+    return Item(f"{number:032}", NAME, wanted, group)
+
+
+def products(host: str, number: int, first: int = 0) -> list[Item]:
+    return [
+        item(first + n, f"http://{host}/product/{n % 20 + 1}?n={n}", host) for n in range(number)
+    ]
+
+
+class Bench:
+    """A running engine on the local site, and what it has settled."""
+
+    def __init__(self, engine: Engine, results: Sequence[Result]) -> None:
+        self.engine = engine
+        self.results = results
+
+    def over(self, number: int) -> bool:
+        return len(self.results) >= number
+
+
+@asynccontextmanager
+async def running(folder: Path, site: Site, **sections: Any) -> AsyncIterator[Bench]:
+    sections["store"] = {"folder": folder}
+    settings = settings_for(site, **sections)
+    results: list[Result] = []
+    async with (
+        open_ready_store(settings, SystemClock()) as store,
+        build(settings) as platform,
+        open_engine(settings, platform, store, settled=results.append) as engine,
+        asyncio.TaskGroup() as tasks,
+    ):
+        work = tasks.create_task(engine.work())
+        yield Bench(engine, results)
+        engine.stop()
+        await work
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site() as site:
+        yield site
+
+
+def policies(folder: Path, text: str) -> dict[str, Any]:
+    path = folder / "policies.yaml"
+    path.write_text(text)
+    return {"shipped": False, "files": [path]}
+
+
+async def test_a_closed_domain_is_given_back_and_holds_up_nobody(
+    tmp_path: Path, site: Site
+) -> None:
+    hour = SystemClock().now().hour
+    closed = f"allowed_hours: {{start: {(hour + 2) % 24}, end: {(hour + 3) % 24}}}"
+    rules = policies(tmp_path, f"domains:\n  shop01.test:\n    {closed}\n")
+    async with running(tmp_path, site, policies=rules) as bench:
+        await bench.engine.queue.put(products("shop01.test", 50) + products("shop02.test", 20, 50))
+        await eventually(lambda: bench.over(20))
+        await eventually(lambda: bench.engine.station.held == 0)
+        first = await row_of(bench.engine.store, f"{0:032}")
+        states = list((await states_of(bench.engine.store)).values())
+    assert first["state"] == "waiting"
+    assert first["attempts"] == 0
+    assert first["not_before"] - first["enqueued_at"] > 3_500_000
+    assert states.count("done") == 20
+    assert not any("shop01" in hit.host for hit in site.hits)
+
+
+async def test_of_a_slow_domain_only_what_it_can_take_is_claimed(
+    tmp_path: Path, site: Site
+) -> None:
+    rules = policies(tmp_path, "domains:\n  shop01.test:\n    request_delay_ms: 5000\n")
+    async with running(tmp_path, site, policies=rules) as bench:
+        await bench.engine.queue.put(
+            products("shop01.test", 100) + products("shop02.test", 60, 100)
+        )
+        await eventually(lambda: bench.over(61))
+        states = list((await states_of(bench.engine.store)).values())
+    assert states.count("claimed") <= 5
+    assert states.count("waiting") >= 90
+
+
+async def test_an_item_that_makes_no_sense_is_buried_with_the_reason(
+    tmp_path: Path, site: Site
+) -> None:
+    async with running(tmp_path, site) as bench:
+        bad = Item("f" * 32, NAME, {"no": "url"})
+        await bench.engine.queue.put([bad, *products("shop01.test", 1)])
+        await eventually(lambda: bench.over(1))
+        await eventually(lambda: bench.engine.station.held == 0)
+        row = await row_of(bench.engine.store, "f" * 32)
+    assert row["state"] == "dead"
+    assert row["failure"]["reason"] == "bad_payload"
+
+
+@pytest.mark.parametrize(
+    ("pace", "turns"),
+    [
+        (Pace((Rate(1, 2.0),), 2.0, 1), 5),
+        (Pace((Rate(2, 10.0),), 0.0, 1), 2),
+        (Pace((Rate(1, 60.0),), 30.0, 1), 1),
+        (Pace((Rate(1000, 1.0),), 0.0, 8), 10_000),
+        (Pace((Rate(1, 60.0),), 0.0, 3), 3),
+    ],
+)
+def test_turns_of_a_pace_in_ten_seconds(pace: Pace, turns: int) -> None:
+    assert turns_within(pace, 10.0) == turns
