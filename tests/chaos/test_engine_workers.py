@@ -30,13 +30,6 @@ async def test_sigterm_finishes_or_gives_back_everything_untouched(tmp_path: Pat
     assert found.refetched == 0
 
 
-async def test_sigterm_finishes_or_gives_back_everything_untouched_on_postgresql(
-    tmp_path: Path, postgres: PrivatePostgres
-) -> None:
-    found = await play_small("SIGTERM", tmp_path, postgres)
-    assert found.refetched == 0
-
-
 async def test_second_sigterm_ends_at_once_and_gives_back_everything(tmp_path: Path) -> None:
     await play_small("SIGTERM twice", tmp_path)
 

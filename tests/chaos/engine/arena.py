@@ -31,7 +31,7 @@ from penstock.store.store import Store, open_store
 from tests import redis_server
 from tests.chaos.engine.checker import Findings, Held, check, hold
 from tests.chaos.engine.journal import Journal
-from tests.chaos.engine.processes import PENSTOCK, Nursery, Running, open_nursery
+from tests.chaos.engine.processes import PENSTOCK, Nursery, Running, loading, open_nursery
 from tests.chaos.engine.submitter import HOSTS, MISSING_EVERY, PATH, host_of, make_items, submit
 from tests.postgres_server import PrivatePostgres
 from tests.redis_server import PrivateRedis
@@ -331,11 +331,12 @@ async def open_arena(
     """An arena on SQLite, or on a PostgreSQL server; left, nothing of it runs any more."""
     chance = random.Random(seed)
     async with AsyncExitStack() as stack:
+        forking = await stack.enter_async_context(loading())
         undo = stack.enter_context(ExitStack())
         undo.enter_context(ground(folder / "store"))
         site = await stack.enter_async_context(Site())
         place = await stack.enter_async_context(open_place(folder / "store", postgres))
-        nursery = await stack.enter_async_context(open_nursery(folder))
+        nursery = await stack.enter_async_context(open_nursery(folder, forking))
         redis = PrivateRedis(redis_server.find_program(), folder)
         stack.callback(redis.kill)
         redis.start()

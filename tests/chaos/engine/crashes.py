@@ -5,7 +5,7 @@ from tests.chaos.engine.failpoints import IN_SUBMITTERS, IN_WORKERS, VARIABLE
 from tests.chaos.engine.scenarios import Played, Size
 
 #: A failpoint goes off the first to so many-th time it is come by.
-LATEST = 8
+LATEST = 5
 
 
 async def die_at_every_step(arena: Arena, size: Size) -> Played:

@@ -5,6 +5,7 @@ with a process id. What it forks is `penstock` with those arguments, or a `submi
 like any other, the leader of a group of its own. The last line of its log is how it ended.
 """
 
+import ctypes
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import penstock.cli.up
 from tests.chaos.engine import failpoints, submitter, wall_clock
 
 ENDED = "ended with"
+PR_SET_PDEATHSIG = 1
 
 
 def serve() -> None:
@@ -34,6 +36,8 @@ def serve() -> None:
 def _become(order: dict[str, Any]) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
+    # Whatever becomes of the tests: when their end of the pipe is closed, all of this ends.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     null = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((null, 0), (log, 1), (log, 2)):

@@ -134,8 +134,8 @@ class Nursery:
 
 
 @asynccontextmanager
-async def open_nursery(folder: Path) -> AsyncIterator[Nursery]:
-    """A nursery that logs to a folder; whatever happens, nothing it started is left."""
+async def loading() -> AsyncIterator[asyncio.subprocess.Process]:
+    """The process that forks others; it takes a while to load, so it is started first."""
     forking = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -144,12 +144,20 @@ async def open_nursery(folder: Path) -> AsyncIterator[Nursery]:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
+    try:
+        yield forking
+    finally:
+        if forking.stdin:
+            forking.stdin.close()
+        await forking.wait()
+
+
+@asynccontextmanager
+async def open_nursery(folder: Path, forking: asyncio.subprocess.Process) -> AsyncIterator[Nursery]:
+    """A nursery that logs to a folder; whatever happens, nothing it started is left."""
     nursery = Nursery(folder, forking)
     try:
         yield nursery
     finally:
         for running in nursery.alive:
             await running.kill()
-        if forking.stdin:
-            forking.stdin.close()
-        await forking.wait()

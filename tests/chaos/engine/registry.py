@@ -17,7 +17,7 @@ SCENARIOS = {
             Size(2_000, 1),
             Size(50_000, 4),
         ),
-        Scenario("fetch --durable", lists.kill_durable_fetch, Size(300, 3), Size(20_000, 100)),
+        Scenario("fetch --durable", lists.kill_durable_fetch, Size(1_000, 2), Size(50_000, 50)),
         Scenario("death at every step", crashes.die_at_every_step, Size(2_000, 1), Size(5_000, 20)),
         Scenario(
             "PostgreSQL killed",
@@ -45,7 +45,7 @@ SCENARIOS = {
             engines=("sqlite",),
             missing=disks.no_strace,
         ),
-        Scenario("clock set", clocks.set_the_clock, Size(2_000, 4), Size(20_000, 40)),
+        Scenario("clock set", clocks.set_the_clock, Size(2_000, 2), Size(20_000, 40)),
         Scenario(
             "clock set between starts",
             clocks.set_the_clock_between_starts,
