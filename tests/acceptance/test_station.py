@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from penstock.app import build
 from penstock.app.engine import Engine, open_engine, open_ready_store
@@ -15,6 +17,7 @@ from penstock.kernel.policy import Pace, Rate
 from penstock.queue.lanes import Result
 from penstock.queue.ports import Item
 from penstock.queue.station import turns_within
+from penstock.queue.tables import items
 from penstock.workloads.fetch.lane import NAME
 from tests.platforms import settings_for
 from tests.shell import eventually
@@ -36,9 +39,15 @@ def products(host: str, number: int, first: int = 0) -> list[Item]:
 class Bench:
     """A running engine on the local site, and what it has settled."""
 
-    def __init__(self, engine: Engine, results: Sequence[Result]) -> None:
-        self.engine = engine
-        self.results = results
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self.results: list[Result] = []
+        self.hits: list[int] = []
+        self.engine: Engine
+
+    def settled(self, result: Result) -> None:
+        self.results.append(result)
+        self.hits.append(len(self._site.hits))
 
     def over(self, number: int) -> bool:
         return len(self.results) >= number
@@ -48,16 +57,16 @@ class Bench:
 async def running(folder: Path, site: Site, **sections: Any) -> AsyncIterator[Bench]:
     sections["store"] = {"folder": folder}
     settings = settings_for(site, **sections)
-    results: list[Result] = []
+    bench = Bench(site)
     async with (
         open_ready_store(settings, SystemClock()) as store,
         build(settings) as platform,
-        open_engine(settings, platform, store, settled=results.append) as engine,
+        open_engine(settings, platform, store, settled=bench.settled) as bench.engine,
         asyncio.TaskGroup() as tasks,
     ):
-        work = tasks.create_task(engine.work())
-        yield Bench(engine, results)
-        engine.stop()
+        work = tasks.create_task(bench.engine.work())
+        yield bench
+        bench.engine.stop()
         await work
 
 
@@ -117,6 +126,44 @@ async def test_an_item_that_makes_no_sense_is_buried_with_the_reason(
         row = await row_of(bench.engine.store, "f" * 32)
     assert row["state"] == "dead"
     assert row["failure"]["reason"] == "bad_payload"
+
+
+async def suspect(engine: Engine, numbers: Sequence[int], **traits: int) -> None:
+    """Let items look as if workers had been lost with them."""
+    ids = [f"{number:032}" for number in numbers]
+    statement = update(items).where(items.c.id.in_(ids)).values(**traits)
+    await engine.store.write(lambda unit: unit.run(statement) and None)
+
+
+async def test_suspects_are_tried_one_by_one_and_the_innocent_are_done(
+    tmp_path: Path, site: Site
+) -> None:
+    async with running(tmp_path, site) as bench:
+        later = [replace(each, delay=0.5) for each in products("shop01.test", 12)]
+        await bench.engine.queue.put(later)
+        await suspect(bench.engine, range(12), lost=3)
+        await eventually(lambda: bench.over(12))
+        states = set((await states_of(bench.engine.store)).values())
+        rows = [await row_of(bench.engine.store, each.id) for each in later]
+    assert states == {"done"}
+    assert {row["tried"] for row in rows} == {1}
+    # Robots first, then never more than one page ahead of what is settled.
+    assert bench.hits == list(range(2, 14))
+
+
+async def test_who_costs_workers_again_and_again_is_given_up_with_an_outcome(
+    tmp_path: Path, site: Site
+) -> None:
+    async with running(tmp_path, site) as bench:
+        (poison,) = [replace(each, delay=0.5) for each in products("shop01.test", 1)]
+        await bench.engine.queue.put([poison])
+        await suspect(bench.engine, [0], lost=6, tried=3)
+        await eventually(lambda: bench.over(1))
+        row = await row_of(bench.engine.store, poison.id)
+        events = await bench.engine.log.read()
+    assert (row["state"], row["failure"]["reason"]) == ("dead", "worker_lost")
+    assert [event.message.data["reason"] for event in events] == ["worker_lost"]
+    assert not any("/product" in hit.path for hit in site.hits)
 
 
 @pytest.mark.parametrize(

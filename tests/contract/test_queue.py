@@ -26,7 +26,7 @@ from penstock.queue.ports import (
     Retry,
     State,
 )
-from penstock.queue.sql import MOST_LOST, SqlQueue
+from penstock.queue.sql import SqlQueue
 from penstock.queue.tables import items, lines
 from penstock.store.store import Store
 from penstock.store.unit import Unit
@@ -881,28 +881,32 @@ async def test_rescued_item_counts_the_attempt(queue: SqlQueue) -> None:
     assert (await claim_one(queue)).attempts == 2
 
 
-async def test_item_that_loses_many_workers_is_buried(queue: SqlQueue, eye: Store) -> None:
+async def test_lost_workers_are_counted_apart_from_attempts(queue: SqlQueue) -> None:
     await queue.put(make_items(1))
-    for _ in range(MOST_LOST):
-        assert len(await claim_all(queue)) == 1
+    for _ in range(2):
+        await queue.settle([(await claim_one(queue), Retry(0, FAILURE))])
+    for _ in range(3):
+        await claim_one(queue)
         await queue.rescue()
 
-    row = await row_of(eye, "fetch--00000")
-    assert (row["state"], row["failure"]["reason"]) == (State.DEAD, "worker_lost")
-    assert await counted(eye) == {}
+    claim = await claim_one(queue)
+    assert (claim.lost, claim.tried, claim.attempts) == (3, 0, 6)
 
 
-async def test_item_that_was_retried_often_is_not_blamed_for_one_lost_worker(
-    queue: SqlQueue, eye: Store
-) -> None:
-    await queue.put(make_items(1))
-    for _ in range(MOST_LOST):
-        await queue.settle([(await claim_one(queue), Retry(0, FAILURE))])
-    await claim_one(queue)
-
+async def test_a_suspect_is_noted_before_it_is_tried(queue: SqlQueue) -> None:
+    (claim,) = await put_and_claim(queue)
+    assert await queue.try_alone(claim)
+    assert await queue.try_alone(claim), "run again, it is the same try"
     await queue.rescue()
+    assert not await queue.try_alone(claim)
+    assert (await claim_one(queue)).tried == 1
 
-    assert set((await states_of(eye)).values()) == {State.WAITING}
+
+async def test_a_suspect_that_comes_back_alive_is_none(queue: SqlQueue) -> None:
+    (claim,) = await put_and_claim(queue)
+    await queue.try_alone(claim)
+    await queue.settle([(claim, Release())])
+    assert (await claim_one(queue)).tried == 0
 
 
 async def test_rescue_by_several_at_once_takes_each_item_back_once(
@@ -915,17 +919,6 @@ async def test_rescue_by_several_at_once_takes_each_item_back_once(
 
     assert sum(numbers) == 50
     assert await counted(eye) == await pending(eye)
-
-
-async def test_buried_item_of_a_lost_worker_can_be_revived(queue: SqlQueue) -> None:
-    await queue.put(make_items(1))
-    for _ in range(MOST_LOST):
-        await claim_all(queue)
-        await queue.rescue()
-
-    assert await queue.revive(["fetch--00000"]) == 1
-    await claim_all(queue)
-    assert await queue.rescue() == 1
 
 
 # ── revive

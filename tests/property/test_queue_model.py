@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from penstock.queue.heartbeat import Heartbeat, Pulse
 from penstock.queue.ports import Bury, Claim, Done, Ending, Item, Release, Retry
-from penstock.queue.sql import MOST_LOST, SqlQueue
+from penstock.queue.sql import SqlQueue
 from penstock.queue.tables import items, workers
 from penstock.store.settings import StoreSettings
 from penstock.store.unit import Unit
@@ -96,7 +96,7 @@ class Model:
     def rescue(self, now: float) -> None:
         self.lost += 1
         self.token = None
-        self.state, self.due = ("dead" if self.lost >= MOST_LOST else "waiting"), now
+        self.state, self.due = "waiting", now
 
     def revive(self, now: float) -> None:
         self.state, self.due, self.token = "waiting", now, None

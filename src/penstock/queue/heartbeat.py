@@ -119,6 +119,7 @@ class Heartbeat:
                 f"another process fetches from this store, on {other}, and the two would not know "
                 "of each other's requests: let them share one ledger with PENSTOCK_SHARED__URL"
             )
+        unit.remember_time()
         unit.run(unit.insert(workers).on_conflict_do_nothing(), self._row(unit))
 
     def _another(self, unit: Unit) -> str | None:
@@ -144,6 +145,7 @@ class Heartbeat:
         }
 
     def _beat(self, unit: Unit, status: Mapping[str, Any]) -> bool:
+        unit.remember_time()
         statement = update(workers).where(workers.c.id == self.id)
         values = {"beats": workers.c.beats + 1, "beat_at": unit.now, "status": status}
         return unit.run(statement.values(values)).rowcount == 1

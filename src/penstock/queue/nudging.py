@@ -40,6 +40,9 @@ class NudgingQueue:
     async def claim_ids(self, worker: str, ids: Sequence[str]) -> list[Claim]:
         return await self._queue.claim_ids(worker, ids)
 
+    async def try_alone(self, claim: Claim) -> bool:
+        return await self._queue.try_alone(claim)
+
     async def settle(
         self, endings: Sequence[tuple[Claim, Ending]], record: Record | None = None
     ) -> set[str]:

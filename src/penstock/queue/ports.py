@@ -74,6 +74,9 @@ class Claim:
     priority: int
     attempts: int
     traceparent: str = ""
+    #: How many workers were lost while they had it, and how often it was tried alone since.
+    lost: int = 0
+    tried: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,10 @@ class Queue(Protocol):
 
     async def claim_ids(self, worker: str, ids: Sequence[str]) -> list[Claim]:
         """Take certain items, if they wait and their time has come."""
+        ...
+
+    async def try_alone(self, claim: Claim) -> bool:
+        """Note that an item that may have cost workers is begun; False if it is not ours."""
         ...
 
     async def settle(

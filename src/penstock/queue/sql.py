@@ -50,8 +50,6 @@ from penstock.store.unit import Unit
 
 #: Parts of one claiming statement; SQLite allows 500.
 LINES_AT_ONCE = 100
-#: Claims lost with their workers before an item is taken for the cause.
-MOST_LOST = 5
 #: A delay of more seconds is as good as this one, and a time that both engines can keep.
 LONGEST_DELAY = 100 * 365 * 86_400.0
 IS_CLAIMED = items.c.state == text("'claimed'")
@@ -64,11 +62,6 @@ NEXT_OF_LINE = """
         ORDER BY not_before, id LIMIT :most#
     ) AS line#
 """
-WORKER_LOST = {
-    "kind": "broken",
-    "reason": "worker_lost",
-    "detail": f"{MOST_LOST} workers were lost while they had it",
-}
 
 
 class SqlQueue:
@@ -115,6 +108,9 @@ class SqlQueue:
         return await self._store.write(
             lambda unit: _claim_ids(unit, _Claimant(worker, token), ids), "claim"
         )
+
+    async def try_alone(self, claim: Claim) -> bool:
+        return await self._store.write(lambda unit: _try_alone(unit, claim), "settle")
 
     async def settle(
         self, endings: Sequence[tuple[Claim, Ending]], record: Record | None = None
@@ -217,6 +213,7 @@ def _row(unit: Unit, item: Item) -> dict[str, Any]:
         "expires_at": None if item.max_age is None else unit.now + _ms(item.max_age),
         "attempts": 0,
         "lost": 0,
+        "tried": 0,
     }
 
 
@@ -382,8 +379,20 @@ def _as_claim(row: RowMapping) -> Claim:
         group=row["group_key"],
         priority=row["priority"],
         attempts=row["attempts"],
+        lost=row["lost"],
+        tried=row["tried"],
         traceparent=row["traceparent"],
     )
+
+
+def _try_alone(unit: Unit, claim: Claim) -> bool:
+    """Note that a suspect is tried; a unit of work that is run again notes it once."""
+    statement = (
+        update(items)
+        .where(items.c.id == claim.id, items.c.token == claim.token, IS_CLAIMED)
+        .values(tried=claim.tried + 1)
+    )
+    return unit.run(statement).rowcount == 1
 
 
 # ── settle
@@ -450,6 +459,7 @@ def _wait_again(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
         state=State.WAITING,
         not_before=bindparam("at"),
         attempts=items.c.attempts - bindparam("fewer"),
+        tried=0,
         failure=func.coalesce(bindparam("a_failure", type_=items.c.failure.type), items.c.failure),
     )
     rows, changes = [], unit.tally(Changes)
@@ -473,21 +483,11 @@ def _orphans(unit: Unit) -> list[str]:
 
 
 def _rescue(unit: Unit) -> int:
-    """Let the claims of lost workers wait again; who lost too many is taken for the cause."""
-    orphans = _orphans(unit)
-    mine = IS_CLAIMED & items.c.owner.in_(orphans)
-    lost = items.c.lost + 1
-    buried = (
-        update(items)
-        .where(mine, lost >= MOST_LOST)
-        .values(state=State.DEAD, finished_at=unit.now, token=None, lost=lost, failure=WORKER_LOST)
-        .returning(items.c.lane, items.c.quota)
-    )
-    discount(unit, unit.run(buried))
+    """Let the claims of lost workers wait again."""
     freed = (
         update(items)
-        .where(mine)
-        .values(state=State.WAITING, not_before=unit.now, token=None, lost=lost)
+        .where(IS_CLAIMED, items.c.owner.in_(_orphans(unit)))
+        .values(state=State.WAITING, not_before=unit.now, token=None, lost=items.c.lost + 1)
         .returning(items.c.lane, items.c.priority, items.c.group_key)
     )
     changes, number = unit.tally(Changes), 0
@@ -522,6 +522,7 @@ def _let_wait(unit: Unit, chosen: Sequence[ColumnElement[bool]]) -> int:
             state=State.WAITING,
             attempts=0,
             lost=0,
+            tried=0,
             token=None,
             not_before=unit.now,
             finished_at=None,

@@ -15,7 +15,7 @@ from itertools import groupby
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError, StoreError
 from penstock.core.log import get_logger
-from penstock.kernel.model import Outcome, Request, Wait
+from penstock.kernel.model import Broken, Outcome, Request, Wait
 from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import Pace
 from penstock.queue.lanes import Lane, Result
@@ -29,6 +29,8 @@ HORIZON = 10.0
 #: Of a domain whose pace is not known yet.
 FIRST_SHARE = 4
 PAUSE = 1.0
+#: Who lost so many workers is tried alone, and given up after so many tries.
+SUSPICIOUS, MOST_TRIES = 3, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Station:
         self._settled = settled
         self._claims: dict[str, Claim] = {}
         self._in_hand: deque[Request] = deque()
+        self._suspects: deque[Request] = deque()
+        self._suspect = ""
         self._ending: set[str] = set()
         self._held: Counter[str] = Counter()
         self._paces: dict[str, Pace] = {}
@@ -112,6 +116,7 @@ class Station:
             self._source.over(item)
         self._claims.clear()
         self._ending.clear()
+        self._suspects.clear()
         self._held.clear()
 
     async def run(self, worker: str) -> None:
@@ -122,7 +127,7 @@ class Station:
             hurry = tasks.create_task(self._end_of_grace())
             left = await self._crew.work(self._requests())
             hurry.cancel()
-            for request in (*left, *self._in_hand):
+            for request in (*left, *self._in_hand, *self._suspects):
                 self._end(request.id, Release())
             await self._all_settled()
             settling.cancel()
@@ -140,7 +145,12 @@ class Station:
             # All are ours from here on, also those that nobody takes from us after a stop.
             for claim in await self._claim():
                 if request := self._accept(claim):
-                    self._in_hand.append(request)
+                    waiting = self._suspects if claim.lost >= SUSPICIOUS else self._in_hand
+                    waiting.append(request)
+            try:
+                await self._try_a_suspect()
+            except StoreError as error:
+                get_logger().error("a suspect cannot be tried", error=str(error))
             while self._in_hand:
                 yield self._in_hand.popleft()
 
@@ -156,6 +166,22 @@ class Station:
             get_logger().error("nothing can be claimed", error=str(error))
             await self._clock.sleep(PAUSE)
             return []
+
+    async def _try_a_suspect(self) -> None:
+        """Begin one of the items whose workers were lost: one at a time, and noted beforehand.
+
+        Many are claimed when a worker is lost, and one at most is to blame. Who is lost with it
+        again and again when it is the only suspect under way is given up.
+        """
+        while self._suspects and self._suspect not in self._claims:
+            request = self._suspects.popleft()
+            claim = self._claims.get(request.id)
+            if claim and claim.tried >= MOST_TRIES:
+                detail = f"workers were lost {claim.lost} times while they had it"
+                self._ended(Outcome(request, None, Broken("worker_lost", detail), ()))
+            elif claim and await self._queue.try_alone(claim):
+                self._suspect = request.id
+                self._in_hand.append(request)
 
     def _share(self, group: str) -> tuple[int, float]:
         """How many more items of a domain are wanted, and for how long they will do."""
@@ -231,6 +257,8 @@ class Station:
                 self._ending.discard(claim.id)
                 self._held[claim.group] -= 1
                 self._source.over(claim.id)
+        if self._suspects:
+            self._source.nudge()
         for result in results:
             if result.claim.id in accepted:
                 self._note(result)

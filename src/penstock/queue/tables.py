@@ -21,6 +21,7 @@ items = Table(
     Column("expires_at", Moment),
     Column("attempts", Integer, nullable=False),
     Column("lost", Integer, nullable=False),
+    Column("tried", Integer, nullable=False),
     Column("owner", Text),
     Column("token", Whole),
     Column("claimed_at", Moment),

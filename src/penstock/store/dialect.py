@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from zlib import crc32
 
-from sqlalchemy import Connection, Table, event, text
+from sqlalchemy import Column, Connection, Table, Text, event, func, inspect, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
@@ -15,10 +15,14 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 from penstock.core.clock import Clock
 from penstock.core.errors import SettingsError
+from penstock.core.log import get_logger
+from penstock.store.schema import Moment, metadata
 from penstock.store.settings import FILE_NAME, StoreSettings
 
 #: A reader that finds no free connection waits; this long is long enough to call it lost.
 POOL_SECONDS = 30.0
+#: Milliseconds that a clock may have been ahead of itself; more is a mistake and not believed.
+BELIEVABLE = 86_400_000
 #: Classes of PostgreSQL's error codes that pass by themselves: connection, resources (also a
 #: full disk), operator intervention, input/output, and transactions in each other's way.
 PASSING = ("08", "53", "57", "58", "40", "55P03", "25P03")
@@ -38,6 +42,12 @@ PASSING_IN_FILE = frozenset(
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_PROTOCOL,
     }
+)
+
+
+#: On SQLite: the latest time that a process saw.
+times = Table(
+    "clock", metadata, Column("name", Text, primary_key=True), Column("at", Moment, nullable=False)
 )
 
 
@@ -66,6 +76,10 @@ class Dialect(Protocol):
         """Let all that is read from here on be of one moment."""
         ...
 
+    def remember_time(self, connection: Connection, now: int) -> None:
+        """Let whoever opens the store later begin at this time, if the machine's is earlier."""
+        ...
+
     def passes(self, error: Exception) -> bool:
         """Whether an error may go away when the work is tried again."""
         ...
@@ -88,12 +102,32 @@ class Sqlite:
         self.writing = self._engine(path, settings, 1, "BEGIN IMMEDIATE")
         self.reading = self._engine(path, settings, settings.pool_size, "BEGIN")
         self._clock = clock
-        # A machine's clock may be set while we run: from here on only durations count.
-        self._offset = clock.now().timestamp() - clock.monotonic()
+        self._offset: int | None = None
 
     def now(self, connection: Connection) -> int:
-        del connection
-        return int((self._offset + self._clock.monotonic()) * 1000)
+        """The machine's clock may be set: after a first look at it only durations count."""
+        lasted = int(self._clock.monotonic() * 1000)
+        if self._offset is None:
+            self._offset = self._first_time(connection) - lasted
+        return self._offset + lasted
+
+    def _first_time(self, connection: Connection) -> int:
+        """The machine's time, or that of the last process here if it was a little later."""
+        now = int(self._clock.now().timestamp() * 1000)
+        if not inspect(connection).has_table(times.name):
+            return now
+        last = connection.execute(select(func.max(times.c.at))).scalar() or 0
+        if last - now > BELIEVABLE:
+            get_logger().error("the clock was set back by more than a day", was=last, now=now)
+            return now
+        return max(now, last)
+
+    def remember_time(self, connection: Connection, now: int) -> None:
+        insert = sqlite.insert(times).values(name="last", at=now)
+        later = func.max(times.c.at, insert.excluded.at)
+        connection.execute(
+            insert.on_conflict_do_update(index_elements=["name"], set_={"at": later})
+        )
 
     def insert(self, table: Table) -> sqlite.Insert:
         return sqlite.insert(table)
@@ -168,6 +202,9 @@ class Postgres:
 
     def freeze(self, connection: Connection) -> None:
         connection.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
+
+    def remember_time(self, connection: Connection, now: int) -> None:
+        """The server's clock is everybody's."""
 
     def passes(self, error: Exception) -> bool:
         if isinstance(error, OSError | TimeoutError):

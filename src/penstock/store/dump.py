@@ -11,7 +11,7 @@ from penstock.store.unit import Unit
 
 AT_ONCE = 1000
 #: Who works now and who has which seat says nothing about a restored store.
-PASSING = frozenset({"workers", "seats"})
+PASSING = frozenset({"workers", "seats", "clock"})
 
 
 def tables() -> Sequence[Table]:

@@ -64,6 +64,10 @@ class Unit:
         """Let only one transaction at a time pass here until it is over."""
         self._dialect.take_turns(self._connection, name)
 
+    def remember_time(self) -> None:
+        """See to it that the time of the store does not go back when the machine's does."""
+        self._dialect.remember_time(self._connection, self.now)
+
     def freeze(self) -> None:
         """See the store as it is now until the transaction is over; before anything else."""
         self._dialect.freeze(self._connection)

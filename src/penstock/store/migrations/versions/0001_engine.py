@@ -51,6 +51,7 @@ def create_queue() -> None:
         whole("expires_at", nullable=True),
         number("attempts"),
         number("lost"),
+        number("tried"),
         text("owner", nullable=True),
         whole("token", nullable=True),
         whole("claimed_at", nullable=True),

@@ -26,6 +26,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("domain", name="pk_switches"),
     )
     op.create_table(
+        "clock",
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("name", name="pk_clock"),
+    )
+    op.create_table(
         "seats",
         sa.Column("name", sa.Text, nullable=False),
         sa.Column("worker", sa.Text, nullable=False),
@@ -55,5 +61,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for name in ("schedules", "seats", "switches", "fetch_runs"):
+    for name in ("schedules", "seats", "clock", "switches", "fetch_runs"):
         op.drop_table(name)
