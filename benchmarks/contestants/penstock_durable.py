@@ -51,6 +51,7 @@ async def crawl(course: Course) -> Lap:
             open_engine(settings, platform, store, settled=settled) as engine,
             asyncio.TaskGroup() as tasks,
         ):
+            writer.lap.restart()
             tasks.create_task(put_all(course, engine, platform))
             await engine.work()
     return writer.lap
