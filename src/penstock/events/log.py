@@ -27,7 +27,7 @@ class EventLog:
         # Places are given out in the order of commits, so that a reader misses none.
         unit.take_turns("events")
         rows = [_row(unit, message) for message in messages]
-        unit.run(unit.insert(events).on_conflict_do_nothing(), rows)
+        unit.insert_all(events, rows, lambda insert: insert.on_conflict_do_nothing())
         if self._sinks:
             for start in range(0, len(messages), MOST_AT_ONCE):
                 self._owe(unit, messages[start : start + MOST_AT_ONCE])

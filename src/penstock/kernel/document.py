@@ -40,7 +40,10 @@ def decode(body: bytes, content_type: str) -> str:
 def robots_tags(body: bytes, headers: Mapping[str, str]) -> tuple[str, ...]:
     """The directives of `X-Robots-Tag` and meta robots, such as `noindex`, in lower case."""
     texts = [value for name, value in headers.items() if name.lower() == "x-robots-tag"]
-    for tag in _META_ROBOTS.findall(body[:_HEAD]):
+    head = body[:_HEAD].lower()
+    # Most pages have none, and finding that out is many times cheaper than looking for one.
+    is_named = b"robots" in head or b"penstock" in head
+    for tag in _META_ROBOTS.findall(head) if is_named else ():
         if content := _CONTENT.search(tag):
             texts.append(content[1].decode("utf-8", "replace"))
     tags = (tag.strip().lower() for text in texts for tag in text.split(","))

@@ -18,7 +18,6 @@ from sqlalchemy import (
     TextClause,
     bindparam,
     func,
-    insert,
     select,
     text,
     update,
@@ -90,7 +89,7 @@ class SqlQueue:
                     new.append(item)
             receipts.append(receipt)
         for some in batches(new):
-            unit.run(insert(items), [_row(unit, item) for item in some])
+            unit.insert_all(items, [_row(unit, item) for item in some])
             for item in some:
                 _count_in(unit, item)
         return receipts

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import Connection, CursorResult, Executable, Table
+from sqlalchemy import Column, Connection, CursorResult, Executable, Table, TypeDecorator
+from sqlalchemy import Dialect as EngineDialect
 from sqlalchemy.dialects import postgresql, sqlite
 
 from penstock.store.dialect import Dialect
@@ -56,6 +57,24 @@ class Unit:
         for row in result:
             yield dict(zip(names, row, strict=True))
 
+    def insert_all(
+        self,
+        table: Table,
+        rows: Rows,
+        on_conflict: Callable[[Any], Any] = lambda insert: insert,
+    ) -> None:
+        """Insert many rows of the same columns; `on_conflict` completes the INSERT.
+
+        As `run`, but without what the library does for each row, which costs more than the row.
+        """
+        if not rows:
+            return
+        dialect = self._connection.dialect
+        statement = on_conflict(self._dialect.insert(table)).values(dict.fromkeys(rows[0]))
+        compiled = statement.compile(dialect=dialect)
+        columns = [_column(table.c[name], rows, dialect) for name in compiled.positiontup]
+        self._connection.exec_driver_sql(str(compiled), list(zip(*columns, strict=True)))
+
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An INSERT that can say what to do on a conflict."""
         return self._dialect.insert(table)
@@ -93,3 +112,11 @@ class Unit:
     def connection(self) -> Connection:
         """For migrations, which need more than statements."""
         return self._connection
+
+
+def _column(column: Column[Any], rows: Rows, dialect: EngineDialect) -> list[Any]:
+    """The values of a column as the driver wants them."""
+    name, kind = column.name, column.type
+    if not isinstance(kind, TypeDecorator):
+        return [row[name] for row in rows]
+    return [kind.process_bind_param(row[name], dialect) for row in rows]

@@ -99,13 +99,17 @@ class FetchLane:
 
     def record(self, unit: Unit, results: Sequence[Result]) -> None:
         rows = [_row(unit, result, self._bodies.get(result.claim.id)) for result in results]
-        insert = unit.insert(outcomes)
-        names = ("domain", "status", "reason", "body", "document", "at")
-        changes = {name: insert.excluded[name] for name in names}
-        unit.run(insert.on_conflict_do_update(index_elements=["item_id"], set_=changes), rows)
+        unit.insert_all(outcomes, rows, _renewed)
         self._log.append(
             unit, [_message(result, row) for result, row in zip(results, rows, strict=True)]
         )
+
+
+def _renewed(insert: Any) -> Any:
+    """An item that was revived has a new outcome in place of its old one."""
+    names = ("domain", "status", "reason", "body", "document", "at")
+    changes = {name: insert.excluded[name] for name in names}
+    return insert.on_conflict_do_update(index_elements=["item_id"], set_=changes)
 
 
 def _row(unit: Unit, result: Result, body: str | None) -> dict[str, Any]:
