@@ -3,7 +3,6 @@
 import asyncio
 import random
 import signal
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -12,7 +11,6 @@ from contextlib import (
     AsyncExitStack,
     ExitStack,
     asynccontextmanager,
-    closing,
     contextmanager,
 )
 from dataclasses import dataclass, field
@@ -30,6 +28,7 @@ from penstock.store.settings import FILE_NAME, StoreSettings
 from penstock.store.store import Store, open_store
 from tests import redis_server
 from tests.chaos.engine.checker import Findings, Held, check, hold
+from tests.chaos.engine.failpoints import is_written_to
 from tests.chaos.engine.journal import Journal
 from tests.chaos.engine.processes import PENSTOCK, Nursery, Running, loading, open_nursery
 from tests.chaos.engine.submitter import HOSTS, MISSING_EVERY, PATH, host_of, make_items, submit
@@ -166,16 +165,7 @@ class Arena:
 
     async def is_writable(self) -> bool:
         """Whether nobody is in the middle of a write."""
-        if self.place.url:
-            return True
-        path = self.place.folder / FILE_NAME
-        with closing(sqlite3.connect(path, timeout=0.2, isolation_level=None)) as connection:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError:
-                return False
-            connection.execute("ROLLBACK")
-            return True
+        return bool(self.place.url) or not is_written_to(self.place.folder / FILE_NAME)
 
     # ── load
 

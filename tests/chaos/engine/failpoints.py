@@ -6,12 +6,16 @@ function is replaced before Penstock runs, and when it is come by for the n-th t
 
 import os
 import signal
+import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from penstock.events.log import EventLog
 from penstock.kernel.fetchers.http import HttpFetcher
 from penstock.queue.sql import SqlQueue
+from penstock.store.settings import FILE_NAME
 from penstock.store.unit import Unit
 from penstock.workloads.fetch.lane import FetchLane
 
@@ -21,15 +25,31 @@ DIED = 9
 Fuse = Callable[[], None]
 
 
-def _die() -> None:
+def _die() -> bool:
     os._exit(DIED)
 
 
-def _freeze() -> None:
+def _freeze() -> bool:
+    """Not in the middle of a write of our other thread: SQLite has one writer."""
+    folder, url = (os.environ.get(f"PENSTOCK_STORE__{name}", "") for name in ("FOLDER", "URL"))
+    if not url and is_written_to(Path(folder) / FILE_NAME):
+        return False
     os.kill(os.getpid(), signal.SIGSTOP)
+    return True
 
 
-FATES: dict[str, Callable[[], None]] = {"death": _die, "freeze": _freeze}
+def is_written_to(database: Path) -> bool:
+    """Whether somebody is in the middle of a write."""
+    with closing(sqlite3.connect(database, timeout=0.2, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return True
+        connection.execute("ROLLBACK")
+    return False
+
+
+FATES: dict[str, Callable[[], bool]] = {"death": _die, "freeze": _freeze}
 
 
 def plant(wanted: str) -> None:
@@ -37,13 +57,13 @@ def plant(wanted: str) -> None:
     if not wanted:
         return
     name, nth, fate = wanted.split(":")
-    left = int(nth)
+    left, is_over = int(nth), False
 
     def fuse() -> None:
-        nonlocal left
+        nonlocal left, is_over
         left -= 1
-        if not left:
-            FATES[fate]()
+        if left <= 0 and not is_over:
+            is_over = FATES[fate]()
 
     {**IN_WORKERS, **IN_SUBMITTERS}[name](fuse)
 
