@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, select
 from penstock.events.ports import Event, Message, Sink
 from penstock.events.tables import deliveries, events
 from penstock.store.store import Store
-from penstock.store.unit import Unit
+from penstock.store.unit import Unit, do_nothing
 
 MOST_AT_ONCE = 1000
 
@@ -27,7 +27,7 @@ class EventLog:
         # Places are given out in the order of commits, so that a reader misses none.
         unit.take_turns("events")
         rows = [_row(unit, message) for message in messages]
-        unit.insert_all(events, rows, lambda insert: insert.on_conflict_do_nothing())
+        unit.insert_all(events, rows, do_nothing)
         if self._sinks:
             for start in range(0, len(messages), MOST_AT_ONCE):
                 self._owe(unit, messages[start : start + MOST_AT_ONCE])

@@ -6,8 +6,8 @@ the way: so whatever it does to anything but the unit must not matter.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from sqlalchemy import Column, Connection, CursorResult, Executable, Table, TypeDecorator
 from sqlalchemy import Dialect as EngineDialect
@@ -27,6 +27,16 @@ class Tally(Protocol):
 
 
 T = TypeVar("T", bound=Tally)
+
+
+def as_it_is(insert: Any) -> Any:
+    """An INSERT that fails on a conflict."""
+    return insert
+
+
+def do_nothing(insert: Any) -> Any:
+    """An INSERT that leaves rows alone that are there already."""
+    return insert.on_conflict_do_nothing()
 
 
 class Unit:
@@ -61,7 +71,7 @@ class Unit:
         self,
         table: Table,
         rows: Rows,
-        on_conflict: Callable[[Any], Any] = lambda insert: insert,
+        on_conflict: Callable[[Any], Any] = as_it_is,
     ) -> None:
         """Insert many rows of the same columns; `on_conflict` completes the INSERT.
 
@@ -70,10 +80,9 @@ class Unit:
         if not rows:
             return
         dialect = self._connection.dialect
-        statement = on_conflict(self._dialect.insert(table)).values(dict.fromkeys(rows[0]))
-        compiled = statement.compile(dialect=dialect)
-        columns = [_column(table.c[name], rows, dialect) for name in compiled.positiontup]
-        self._connection.exec_driver_sql(str(compiled), list(zip(*columns, strict=True)))
+        insert = _compiled(dialect, self._dialect.insert, table, on_conflict, tuple(rows[0]))
+        columns = [_column(table.c[name], rows, dialect) for name in insert.names]
+        self._connection.exec_driver_sql(insert.text, list(zip(*columns, strict=True)))
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An INSERT that can say what to do on a conflict."""
@@ -112,6 +121,26 @@ class Unit:
     def connection(self) -> Connection:
         """For migrations, which need more than statements."""
         return self._connection
+
+
+class _Insert(NamedTuple):
+    """The text of an INSERT, and the columns in the order of its values."""
+
+    text: str
+    names: Sequence[str]
+
+
+@lru_cache(maxsize=256)
+def _compiled(
+    dialect: EngineDialect,
+    insert: Callable[[Table], Any],
+    table: Table,
+    on_conflict: Callable[[Any], Any],
+    names: tuple[str, ...],
+) -> _Insert:
+    statement = on_conflict(insert(table)).values(dict.fromkeys(names))
+    compiled = statement.compile(dialect=dialect)
+    return _Insert(str(compiled), compiled.positiontup)
 
 
 def _column(column: Column[Any], rows: Rows, dialect: EngineDialect) -> list[Any]:
