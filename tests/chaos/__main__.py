@@ -43,7 +43,7 @@ accepted; afterwards the store and the site's own log are compared with the jour
 - **recovery**: seconds from the last fault until everything was over, or until a frozen worker's
   items were another's; nobody helps
 
-`make chaos` writes this file."""
+`make chaos` writes the long form of this file."""
 
 
 class Failed:
@@ -60,11 +60,10 @@ def cells_of(row: Row) -> tuple[str, ...]:
     return (row.scenario, row.engine, *counted, f"{row.recovery:.1f}")
 
 
-def render(results: Sequence[Row | Failed], seed: int) -> str:
+def render(results: Sequence[Row | Failed], size: str, seed: int) -> str:
     rows = [each.cells if isinstance(each, Failed) else cells_of(each) for each in results]
-    today = f"{datetime.now(UTC):%Y-%m-%d}"
-    parts = ("# Chaos", f"{today}; {machine()}; seed {seed}.", render_table(COLUMNS, rows), LEGEND)
-    return "\n\n".join(parts) + "\n"
+    about = f"{datetime.now(UTC):%Y-%m-%d}; {machine()}; the {size} form; seed {seed}."
+    return "\n\n".join(("# Chaos", about, render_table(COLUMNS, rows), LEGEND)) + "\n"
 
 
 @contextmanager
@@ -123,7 +122,7 @@ def _parse() -> argparse.Namespace:
 def main() -> int:
     options = _parse()
     results = asyncio.run(_play_all(options))
-    text = render(results, options.seed)
+    text = render(results, options.size, options.seed)
     _say(f"\n{text}")
     if options.write:
         FIGURES.write_text(text)
