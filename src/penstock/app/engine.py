@@ -29,7 +29,7 @@ from penstock.queue.seats import Seat
 from penstock.queue.sources import Polling, Source, Told
 from penstock.queue.sql import SqlQueue
 from penstock.queue.station import Station, StationSettings
-from penstock.queue.upkeep import Upkeep
+from penstock.queue.upkeep import Upkeep, forget_empty_lines
 from penstock.settings import Settings
 from penstock.store import migrate
 from penstock.store.store import Store, open_store
@@ -251,6 +251,7 @@ def _chores(settings: Settings, store: Store) -> list[Chore]:
     return [
         Chore("stale items", upkeep.make_stale),
         Chore("finished items", lambda: upkeep.purge([State.DONE], older_than=done)),
+        Chore("empty lines", lambda: store.write(forget_empty_lines, "upkeep")),
         Chore("old events", lambda: log.forget(days)),
         Chore(
             "old outcomes", lambda: forget_outcomes(store, settings.fetch.keep_outcomes_days * DAY)
