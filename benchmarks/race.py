@@ -44,6 +44,7 @@ class Contestant:
 
 CONTESTANTS = (
     Contestant("penstock", "penstock_fetch", Path(sys.executable), "regex"),
+    Contestant("penstock-lines", "penstock_lines", Path(sys.executable), "regex"),
     Contestant("penstock-durable", "penstock_durable", Path(sys.executable), "regex"),
     Contestant("scrapy", "scrapy_spider", PEERS_PYTHON, "parsel"),
     Contestant("crawlee", "crawlee_parsel", PEERS_PYTHON, "parsel"),

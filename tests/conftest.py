@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["tests.shell"]
+pytest_plugins = ["tests.browsers", "tests.shell"]
 
 
 @pytest.fixture(scope="session", autouse=True)

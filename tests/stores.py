@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Table, func, select, text, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from penstock.core.clock import Clock, SystemClock
 from penstock.queue.ports import Claim, Item, LaneLimit
@@ -20,7 +20,7 @@ from penstock.queue.sql import SqlQueue
 from penstock.queue.tables import counts, items, lines, workers
 from penstock.store import migrate
 from penstock.store.settings import FILE_NAME, StoreSettings
-from penstock.store.store import Store, Work, open_store
+from penstock.store.store import Store, Transact, Work, open_store
 from tests import postgres_server
 from tests.clocks import HandClock
 from tests.postgres_server import PrivatePostgres
@@ -172,11 +172,11 @@ async def make_sqlite(folder: Path) -> None:
 
 def lose_next_commit(store: Store) -> None:
     """Commit the next transaction, but let the connection break before the answer is heard."""
-    transact = store._transact
+    run = store._transact
     lost: list[bool] = []
 
-    async def transact_and_break(engine: AsyncEngine, works: list[Work[Any]]) -> list[Any]:
-        results = await transact(engine, works)
+    async def transact_and_break(works: list[Work[Any]], transact: Transact) -> list[Any]:
+        results = await run(works, transact)
         if not lost:
             lost.append(True)
             raise NoFreeConnection("the connection broke after the commit")

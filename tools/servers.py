@@ -280,12 +280,21 @@ MOTO_SERVER = Tool(
     folders=(str(Path(sys.executable).parent),),
 )
 
+CHROMIUM = Tool(
+    name="chromium",
+    variable="PENSTOCK_TEST_CHROMIUM",
+    program="chromium-headless-shell",
+    package="chromium-headless-shell",
+    folders=("/usr/lib/chromium",),  # the one on the PATH is a script that the browser outlives
+)
+
 TOOLS: tuple[Tool, ...] = (
     # The servers also on their own: tests that kill a server start a private one.
     REDIS_SERVER,
     POSTGRES_SERVER,
     RABBITMQ_SERVER,
     MOTO_SERVER,
+    CHROMIUM,
     Tool("tinyproxy", "PENSTOCK_TEST_TINYPROXY", "tinyproxy", "tinyproxy"),
     Tool("microsocks", "PENSTOCK_TEST_MICROSOCKS", "microsocks", "microsocks"),
     Tool("strace", "PENSTOCK_TEST_STRACE", "strace", "strace"),

@@ -10,6 +10,7 @@ from benchmarks.contestants.penstock_fetch import POLICY, Writer
 from penstock.app import Platform, build
 from penstock.app.engine import Engine, open_engine, open_ready_store
 from penstock.core.clock import SystemClock
+from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
 from penstock.kernel.model import Request
 from penstock.queue.lanes import Result
@@ -59,6 +60,7 @@ async def crawl(course: Course) -> Lap:
 
 def main() -> None:
     configure()
+    collect_rarely()
     uvloop.run(crawl(read_course())).report()
 
 

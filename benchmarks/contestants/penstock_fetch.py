@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from html import unescape
 from typing import TextIO
 
@@ -10,6 +10,7 @@ import uvloop
 
 from benchmarks.contestants.lap import Course, Lap, read_course
 from penstock.app import build
+from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
 from penstock.kernel.model import Outcome, Request
 from penstock.queue.worker import Crew, CrewSettings
@@ -56,10 +57,10 @@ async def requests(course: Course) -> AsyncIterator[Request]:
         yield Request(url)
 
 
-async def crawl(course: Course) -> Lap:
+async def crawl(course: Course, writer_of: Callable[[TextIO], Writer] = Writer) -> Lap:
     async with build(load_settings(**POLICY)) as platform:
         with course.out.open("w") as out:
-            writer = Writer(out)
+            writer = writer_of(out)
             settings = CrewSettings(workers=course.concurrency)
             crew = Crew(platform.pipeline, platform.clock, writer.take, settings)
             await crew.work(requests(course))
@@ -68,6 +69,7 @@ async def crawl(course: Course) -> Lap:
 
 def main() -> None:
     configure()
+    collect_rarely()
     uvloop.run(crawl(read_course())).report()
 
 

@@ -1,7 +1,8 @@
 """All settings: `PENSTOCK_SECTION__KEY` in the environment, else `penstock.yaml`, else defaults.
 
 A value may stand in a file: `PENSTOCK_SHARED__URL_FILE=/run/secrets/redis` is read as
-`PENSTOCK_SHARED__URL`. Nothing else in Penstock reads the environment.
+`PENSTOCK_SHARED__URL`. The names that the scrape service is configured with elsewhere, such as
+`SCRAPER_PORT`, are taken too; ours win. Nothing else in Penstock reads the environment.
 """
 
 import os
@@ -27,6 +28,7 @@ from penstock.extract.settings import ExtractSettings
 from penstock.kernel.settings import (
     AdmissionSettings,
     BreakerSettings,
+    BrowserSettings,
     HttpSettings,
     IdentitySettings,
     PacingSettings,
@@ -37,15 +39,47 @@ from penstock.kernel.settings import (
     Section,
     SharedSettings,
 )
+from penstock.notify.settings import NotifySettings
 from penstock.quality.settings import QualitySettings
 from penstock.queue.broker import BrokerSettings
 from penstock.queue.settings import QueueSettings
 from penstock.store.settings import StoreSettings
+from penstock.web.settings import ApiSettings
+from penstock.workloads.scrape.settings import ScrapeSettings
 
 PREFIX = "PENSTOCK_"
 FILE_SUFFIX = "_FILE"
 CONFIG_VARIABLE = "PENSTOCK_CONFIG"
 DEFAULT_CONFIG = Path("penstock.yaml")
+
+#: Other names of settings: section and key.
+ALIASES: Mapping[str, tuple[str, str]] = {
+    "SCRAPER_PORT": ("api", "port"),
+    "SCRAPER_SERVICE_KEY": ("api", "service_key"),
+    "SCRAPER_LOG_LEVEL": ("log", "level"),
+    "SCRAPER_BACKEND_API_URL": ("scrape", "backend_api_url"),
+    "SCRAPER_BACKEND_SERVICE_KEY": ("scrape", "backend_service_key"),
+    "SCRAPER_WEBHOOK_SECRET": ("notify", "webhook_secret"),
+    "SCRAPER_DEFAULT_WEBHOOK_URL": ("scrape", "default_webhook_url"),
+    "SCRAPER_BROWSER_POOL_SIZE": ("browser", "pool_size"),
+    "SCRAPER_BROWSER_POOL_MAX": ("browser", "pool_max"),
+    "SCRAPER_BROWSER_PAGE_LIMIT": ("browser", "page_limit"),
+    "SCRAPER_NAVIGATION_TIMEOUT_MS": ("browser", "navigation_timeout_ms"),
+    "SCRAPER_MAX_QUEUE_DEPTH": ("scrape", "max_queue_depth"),
+    "SCRAPER_TASK_TIMEOUT_SECONDS": ("scrape", "task_timeout_seconds"),
+    "SCRAPER_RATE_LIMIT_TOKENS": ("scrape", "rate_limit_tokens"),
+    "SCRAPER_RATE_LIMIT_INTERVAL_SECONDS": ("scrape", "rate_limit_interval_seconds"),
+    "SCRAPER_CB_WINDOW_SIZE": ("breaker", "window"),
+    "SCRAPER_CB_FAILURE_THRESHOLD": ("breaker", "threshold"),
+    "SCRAPER_CB_COOLDOWN_SECONDS": ("breaker", "cooldown_seconds"),
+    "SCRAPER_PROXY_ENDPOINTS": ("proxies", "endpoints"),
+    "SCRAPER_PROXY_HEALTH_CHECK_INTERVAL_SECONDS": ("proxies", "health_check_interval_seconds"),
+    "SCRAPER_PROXY_DOMAIN_COOLDOWN_SECONDS": ("proxies", "domain_cooldown_seconds"),
+    "SCRAPER_CREDENTIAL_CACHE_TTL_SECONDS": ("scrape", "credential_cache_ttl_seconds"),
+    "SCRAPER_CREDENTIAL_MAX_RETRIES": ("scrape", "credential_max_retries"),
+    "SCRAPER_GRACEFUL_SHUTDOWN_SECONDS": ("queue", "grace_seconds"),
+    "SCRAPER_DOMAIN_POLICIES_PATH": ("policies", "files"),
+}
 
 
 class LogSettings(Section):
@@ -78,6 +112,7 @@ class Settings(BaseSettings):
     proxies: ProxySettings = ProxySettings()
     identity: IdentitySettings = IdentitySettings()
     http: HttpSettings = HttpSettings()
+    browser: BrowserSettings = BrowserSettings()
     retry: RetrySettings = RetrySettings()
     policies: PoliciesSettings = PoliciesSettings()
     shared: SharedSettings = SharedSettings()
@@ -88,8 +123,11 @@ class Settings(BaseSettings):
     broker: BrokerSettings = BrokerSettings()
     events: EventsSettings = EventsSettings()
     blobs: BlobSettings = BlobSettings()
+    notify: NotifySettings = NotifySettings()
     log: LogSettings = LogSettings()
     fetch: FetchSettings = FetchSettings()
+    api: ApiSettings = ApiSettings()
+    scrape: ScrapeSettings = ScrapeSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -100,12 +138,13 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Environment before secret files before the configuration file."""
+        """Environment before secret files before other names before the configuration file."""
         del env_settings, dotenv_settings, file_secret_settings
         return (
             init_settings,
             _Environment(settings_cls),
             _SecretFiles(settings_cls),
+            _OtherNames(settings_cls),
             _ConfigFile(settings_cls),
         )
 
@@ -137,6 +176,7 @@ def explain(settings: Settings) -> list[Explained]:
     environment = {name.upper() for name in os.environ}
     config = _ConfigFile(Settings)
     written = config()
+    other = {place: name for name, place in ALIASES.items() if _other_value(name)}
     found = []
     for section, key in _all_keys():
         name = f"{PREFIX}{section}__{key}".upper()
@@ -144,6 +184,8 @@ def explain(settings: Settings) -> list[Explained]:
             source = "environment"
         elif f"{name}{FILE_SUFFIX}" in environment:
             source = f"file {os.environ[name + FILE_SUFFIX]}"
+        elif (section, key) in other:
+            source = f"environment, {other[section, key]}"
         elif key in (written.get(section) or {}):
             source = str(config.path)
         else:
@@ -215,15 +257,38 @@ class _SecretFiles(PydanticBaseSettingsSource):
     def __call__(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, (section, key) in _secret_files().items():
-            path = os.environ.get(name)
-            if not path:
-                continue
-            try:
-                text = Path(path).read_text(encoding="utf-8").strip()
-            except (OSError, UnicodeDecodeError) as error:
-                raise SettingsError(f"{name}: {path}: {_why_unreadable(error)}") from error
-            found.setdefault(section, {})[key] = text
+            if path := os.environ.get(name):
+                found.setdefault(section, {})[key] = _read_secret(name, path)
         return found
+
+
+class _OtherNames(PydanticBaseSettingsSource):
+    """Values under the names that other configurations use, or in files that those name."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        del field
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, (section, key) in ALIASES.items():
+            if value := _other_value(name):
+                found.setdefault(section, {})[key] = value
+        return found
+
+
+def _other_value(name: str) -> str | None:
+    if value := os.environ.get(name):
+        return value
+    path = os.environ.get(name + FILE_SUFFIX)
+    return _read_secret(name + FILE_SUFFIX, path) if path else None
+
+
+def _read_secret(name: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{name}: {path}: {_why_unreadable(error)}") from error
 
 
 class _ConfigFile(PydanticBaseSettingsSource):

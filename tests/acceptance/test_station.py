@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +138,7 @@ async def test_suspects_are_tried_one_by_one_and_the_innocent_are_done(
     tmp_path: Path, site: Site
 ) -> None:
     async with running(tmp_path, site) as bench:
-        later = [replace(each, delay=0.5) for each in products("shop01.test", 12)]
+        later = [each._replace(delay=0.5) for each in products("shop01.test", 12)]
         await bench.engine.queue.put(later)
         await suspect(bench.engine, range(12), lost=3)
         await eventually(lambda: bench.over(12))
@@ -155,7 +154,7 @@ async def test_who_costs_workers_again_and_again_is_given_up_with_an_outcome(
     tmp_path: Path, site: Site
 ) -> None:
     async with running(tmp_path, site) as bench:
-        (poison,) = [replace(each, delay=0.5) for each in products("shop01.test", 1)]
+        (poison,) = [each._replace(delay=0.5) for each in products("shop01.test", 1)]
         await bench.engine.queue.put([poison])
         await suspect(bench.engine, [0], lost=6, tried=3)
         await eventually(lambda: bench.over(1))

@@ -25,6 +25,10 @@ async def test_workers_killed_at_random_lose_and_repeat_nothing_on_postgresql(
     await play_small("kill -9", tmp_path, postgres)
 
 
+async def test_slots_of_a_killed_worker_are_free_for_others_soon(tmp_path: Path) -> None:
+    await play_small("kill -9, one ledger", tmp_path)
+
+
 async def test_sigterm_finishes_or_gives_back_everything_untouched(tmp_path: Path) -> None:
     found = await play_small("SIGTERM", tmp_path)
     assert found.refetched == 0

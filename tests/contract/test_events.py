@@ -22,6 +22,9 @@ class Names:
     def wants(self, topic: str) -> bool:
         return topic == "wanted"
 
+    def line_of(self, message: Message) -> str:
+        return message.key
+
     async def deliver(self, events: Sequence[Event]) -> None: ...
 
 

@@ -1012,7 +1012,7 @@ def note_statements(store: Store) -> dict[str, Any]:
         if statement.lstrip().startswith(("SELECT", "UPDATE")):
             seen.setdefault(statement, values[0] if is_many else values)
 
-    for engine in {store._dialect.writing.sync_engine, store._dialect.reading.sync_engine}:
+    for engine in {store._dialect.writing, store._dialect.reading}:
         event.listen(engine, "before_cursor_execute", note)
     return seen
 

@@ -9,10 +9,11 @@ import redis
 
 from penstock.app import build
 from penstock.core.errors import SettingsError, SharedStateLost
-from penstock.kernel.model import Pass
+from penstock.kernel.model import Pass, Ticket
 from penstock.kernel.policy import Pace, Rate
 from penstock.kernel.ports import RobotsAnswer
 from penstock.kernel.redis import RedisPacing, connect
+from penstock.kernel.redis.presence import BEAT, SILENCE, Presence
 from penstock.kernel.settings import SharedSettings
 from penstock.settings import load_settings
 from tests.clocks import HandClock
@@ -38,7 +39,8 @@ async def test_keys_have_the_names_of_the_specs_and_all_run_out(in_redis: InRedi
 
     ttls = in_redis.ttls()
 
-    assert set(ttls) == {
+    assert {key if not key.startswith("alive:") else "alive:" for key in ttls} == {
+        "alive:",
         "rate_limit:shop.test",
         "rate_limit:shop.test:starts",
         "rate_limit:shop.test:plans",
@@ -59,6 +61,51 @@ async def test_short_penalty_does_not_cut_a_long_one(in_redis: InRedis) -> None:
     await pacing.reserve("shop.test", PACE)
 
     assert in_redis.ttls()["rate_limit:shop.test"] >= 2999
+
+
+async def test_slot_of_a_process_that_fell_silent_is_free_before_its_lease_runs_out(
+    in_redis: InRedis, clock: HandClock
+) -> None:
+    lost, living = await in_redis.pacing(lease_seconds=600), await in_redis.pacing()
+    pace = Pace((Rate(1_000_000, 1.0),), 0.0, 1)
+    await lost.reserve("shop.test", pace)
+
+    clock.move(SILENCE - 1)
+    waiting = await living.reserve("shop.test", pace)
+    clock.move(2)
+
+    assert not waiting.granted
+    assert (await living.reserve("shop.test", pace, waiting)).granted
+
+
+async def test_process_that_beats_keeps_its_slots(in_redis: InRedis, clock: HandClock) -> None:
+    server, other = await in_redis.connect(), await in_redis.pacing()
+    busy, presence = RedisPacing(server, clock, lease_seconds=600), Presence(server, clock)
+    pace = Pace((Rate(1_000_000, 1.0),), 0.0, 1)
+    await busy.reserve("shop.test", pace)
+
+    for _ in range(5):
+        beating = asyncio.create_task(presence.keep_beating())
+        await asyncio.sleep(0)
+        await busy.release(Ticket("nobody:1", "nowhere.test", 0.0))  # answered after the beat
+        beating.cancel()
+        clock.move(SILENCE - BEAT - 1)  # it sleeps, too, by this clock
+
+    assert not (await other.reserve("shop.test", pace)).granted
+
+
+async def test_robots_file_that_a_lost_process_asked_for_is_asked_for_by_another(
+    in_redis: InRedis, clock: HandClock
+) -> None:
+    lost, living = await in_redis.robots_cache(), await in_redis.robots_cache()
+    await lost.claim("https://shop.test", 120)
+
+    clock.move(SILENCE - 1)
+    too_early = await living.claim("https://shop.test", 120)
+    clock.move(2)
+
+    assert not too_early
+    assert await living.claim("https://shop.test", 120)
 
 
 async def test_server_that_forgot_its_scripts_is_taught_again(in_redis: InRedis) -> None:

@@ -25,6 +25,9 @@ class Listener:
     def wants(self, topic: str) -> bool:
         return topic != "private"
 
+    def line_of(self, message: Message) -> str:
+        return message.key
+
     async def deliver(self, events: Sequence[Event]) -> None:
         if any(event.message.id in self.refuses for event in events):
             raise ConnectionError("nobody there")

@@ -70,7 +70,7 @@ async def kept(store: Store, column: str, value: Any) -> Any:
 def count_commits(store: Store) -> list[str]:
     """Fills with an entry for every transaction that the store commits from now on."""
     commits: list[str] = []
-    engine = store._dialect.writing.sync_engine
+    engine = store._dialect.writing
     event.listen(engine, "commit", lambda _connection: commits.append("commit"))
     return commits
 

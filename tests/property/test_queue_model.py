@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Coroutine
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +155,7 @@ class QueueMachine(RuleBasedStateMachine):
     def submit(self, sample: Item, number: int, process: int) -> None:
         lane, key, first = sample.lane, sample.key, len(self.model)
         wanted = [
-            replace(sample, id=f"{first + n:04}-{key}", quota=sample.group) for n in range(number)
+            sample._replace(id=f"{first + n:04}-{key}", quota=sample.group) for n in range(number)
         ]
         receipts = self.run(self.queues[process].put(wanted))
         for item, receipt in zip(wanted, receipts, strict=True):

@@ -8,6 +8,7 @@ from tests.site import (
     hostile,
     redirects,
     robots_files,
+    scripted,
     shops,
     slow,
     tags,
@@ -85,6 +86,11 @@ _ODD_HOSTS = {
     ),
     "lazy.test": HostEntry(
         "/product/1..20 filled in by JavaScript from /offer/N", by_path(blocks.LAZY_PAGES)
+    ),
+    "scripted.test": HostEntry(
+        "only for browsers: /product/1..20 /list /never /hangs /meta /by-script?to=URL /many"
+        " /heavy; harmful: /ways /inside /grows",
+        by_path(scripted.PAGES),
     ),
     "charset.test": HostEntry("charsets: /header /bom /meta /none", by_path(encodings.CHARSETS)),
     "encodings.test": HostEntry(

@@ -4,11 +4,11 @@ What fetches is here; what works from a store is in `engine`, with what that nee
 """
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 from penstock.core.clock import Clock, SystemClock
 from penstock.core.errors import PolicyError, SettingsError
@@ -20,6 +20,9 @@ from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, Lookup, SystemLookup
 from penstock.kernel.breaker import MemoryBreaker
 from penstock.kernel.fallback import FallbackBreaker, FallbackPacing, FallbackRobotsCache, Link
+from penstock.kernel.fetchers.browser.fetcher import BrowserFetcher
+from penstock.kernel.fetchers.browser.means import Means
+from penstock.kernel.fetchers.browser.pool import BrowserPool
 from penstock.kernel.fetchers.http import HttpFetcher
 from penstock.kernel.identity import Identities
 from penstock.kernel.model import Proxy
@@ -56,6 +59,7 @@ class Platform:
     pipeline: Pipeline
     switches: Switches
     supervisor: Supervisor
+    browsers: BrowserPool[Any]
 
 
 class Obeyed(Protocol):
@@ -73,6 +77,7 @@ class _State:
     pacing: Pacing
     breaker: Breaker
     robots: RobotsCache
+    keep_beating: Callable[[], Awaitable[None]] | None = None
 
 
 @asynccontextmanager
@@ -94,9 +99,13 @@ async def build(
         if lookup is None:
             lookup = SystemLookup(settings.admission.dns_threads)
         admission = Admission(settings.admission, lookup)
-        policies = open_policies(settings.pacing, settings.policies)
+        paces = {"scrape": settings.scrape.as_policy()}
+        policies = open_policies(settings.pacing, settings.policies, paces)
         proxies = ProxyPool(settings.proxies, clock)
         http = await stack.enter_async_context(HttpFetcher(settings.http, admission, clock))
+        identities = Identities(settings.identity, chance)
+        means = Means(settings.browser, identities, clock, chance, settings.http.max_bytes)
+        browsers = await stack.enter_async_context(BrowserFetcher(means, admission))
         state = await _state(settings, clock, stack)
         switches = Switches()
         pipeline = Pipeline(
@@ -106,10 +115,10 @@ async def build(
             breaker=state.breaker,
             pacing=state.pacing,
             proxies=proxies,
-            identities=Identities(settings.identity, chance),
+            identities=identities,
             retry=Retry(settings.retry, chance),
             reader=open_reader(settings),
-            fetchers={http.name: http},
+            fetchers={http.name: http, browsers.name: browsers},
             clock=clock,
             metrics=metrics,
             http=settings.http,
@@ -119,13 +128,24 @@ async def build(
         )
         supervisor = await stack.enter_async_context(Supervisor(clock))
         supervisor.start("policy reload", lambda: _reload_policies(policies, settings, clock))
+        if state.keep_beating:
+            supervisor.start("presence", state.keep_beating)
         if proxies.members:
             supervisor.start("proxy checks", lambda: proxies.keep_checking(http.test_proxy))
         if settings.store.exists:
             stored = await _stored_switches(settings, clock, stack)
             supervisor.start("switches", lambda: stored.keep_obeying(switches, clock))
         yield Platform(
-            settings, clock, chance, metrics, policies, proxies, pipeline, switches, supervisor
+            settings=settings,
+            clock=clock,
+            chance=chance,
+            metrics=metrics,
+            policies=policies,
+            proxies=proxies,
+            pipeline=pipeline,
+            switches=switches,
+            supervisor=supervisor,
+            browsers=browsers.pool,
         )
 
 
@@ -140,7 +160,8 @@ async def _stored_switches(settings: Settings, clock: Clock, stack: AsyncExitSta
 async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _State:
     """Pacing, breaker and robots: in this process, or shared through Redis."""
     # What is held during a fetch must outlast the longest one.
-    longest = settings.http.timeout_seconds + GRACE_SECONDS
+    pages = settings.browser.page_seconds + settings.browser.acquire_seconds
+    longest = max(settings.http.timeout_seconds, pages) + GRACE_SECONDS
     lease = max(settings.pacing.lease_seconds, longest)
     rule = settings.breaker.model_copy(
         update={"probe_seconds": max(settings.breaker.probe_seconds, longest)}
@@ -163,6 +184,7 @@ async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _St
         pacing=FallbackPacing(pacing, local.pacing, safe, link, clock),
         breaker=FallbackBreaker(breaker, local.breaker, link),
         robots=FallbackRobotsCache(redis.RedisRobotsCache(server), local.robots, link),
+        keep_beating=redis.Presence(server, clock).keep_beating,
     )
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from types import ModuleType
 
 from penstock.app import Platform
+from penstock.app.scraping import open_scrape_lane
 from penstock.blobs.local import LocalBlobs
 from penstock.blobs.ports import Blobs
 from penstock.core.chores import Chore, keep_doing
@@ -17,6 +18,7 @@ from penstock.events.file import EventFile
 from penstock.events.log import EventLog
 from penstock.events.ports import Sink
 from penstock.events.relay import Relay
+from penstock.notify.webhooks import WebhookSubscription
 from penstock.queue.broker import NoReceiver, Nudger, Receiver
 from penstock.queue.health import report
 from penstock.queue.heartbeat import Heartbeat, Pulse
@@ -36,6 +38,12 @@ from penstock.store.store import Store, open_store
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
 from penstock.workloads.fetch.lane import FetchLane, bodies_in_use, forget_outcomes
 from penstock.workloads.fetch.runs import Runs
+from penstock.workloads.scrape.announcing import Announcer
+from penstock.workloads.scrape.erasure import Erasure
+from penstock.workloads.scrape.lane import NAME as SCRAPE_LANE
+from penstock.workloads.scrape.lane import ScrapeLane
+from penstock.workloads.scrape.retention import files_in_use, forget_expired
+from penstock.workloads.scrape.waiting import Waiters
 
 DAY = 86400.0
 
@@ -45,9 +53,13 @@ class Engine:
     """Durable work on a platform: what is put in the queue is done, whatever happens."""
 
     store: Store
+    rows: SqlQueue
     queue: Queue
     log: EventLog
+    blobs: Blobs
     runs: Runs
+    scrape: ScrapeLane
+    waiters: Waiters
     source: Source
     receiver: Receiver
     station: Station
@@ -113,20 +125,23 @@ async def open_engine(
 ) -> AsyncIterator[Engine]:
     """Everything that works from the store, as one worker among others; `only` names lanes."""
     clock = platform.clock
-    log = EventLog(store, open_sinks(settings))
-    keeping = open_blobs(settings) if settings.fetch.keep_bodies else None
-    lanes = _choose_lanes([FetchLane(log, keeping)], only)
-    rows = open_queue(settings, store)
-    heartbeat = Heartbeat(
-        store,
-        rows,
-        clock,
-        kind="worker" if fetches else "scheduler",
-        lanes=list(lanes) if fetches else [],
-        pulse=Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds),
-        alone=fetches and not settings.shared.url,
-    )
+    log = EventLog(store, [*open_sinks(settings), WebhookSubscription()])
+    blobs, waiters, rows = open_blobs(settings), Waiters(), open_queue(settings, store)
     async with AsyncExitStack() as stack:
+        scrape = await open_scrape_lane(
+            settings, platform, log, blobs, ended=waiters.wake, stack=stack
+        )
+        fetch = FetchLane(log, blobs if settings.fetch.keep_bodies else None)
+        lanes = _choose_lanes([fetch, scrape], only)
+        heartbeat = Heartbeat(
+            store,
+            rows,
+            clock,
+            kind="worker" if fetches else "scheduler",
+            lanes=list(lanes) if fetches else [],
+            pulse=Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds),
+            alone=fetches and not settings.shared.url,
+        )
         ways = await _distribute(platform, rows, store, list(lanes), stack)
         station = Station(
             rows,
@@ -135,16 +150,20 @@ async def open_engine(
             pipeline=platform.pipeline,
             clock=clock,
             settings=_station_settings(settings),
-            settled=settled,
+            settled=partial(_note, scrape, settled),
         )
         seat = Seat(store, heartbeat, "scheduler")
         await heartbeat.register()
         stack.push_async_callback(heartbeat.leave)
         engine = Engine(
             store=store,
+            rows=rows,
             queue=ways.queue,
             log=log,
+            blobs=blobs,
             runs=Runs(store),
+            scrape=scrape,
+            waiters=waiters,
             source=ways.source,
             receiver=ways.receiver,
             station=station,
@@ -156,6 +175,12 @@ async def open_engine(
         if ways.resender:
             engine.supervisor.start("resender", ways.resender.run)
         yield engine
+
+
+def _note(scrape: ScrapeLane, settled: Callable[[Result], None], result: Result) -> None:
+    if result.claim.lane == SCRAPE_LANE:
+        scrape.note(result)
+    settled(result)
 
 
 async def _distribute(
@@ -220,9 +245,10 @@ def start_services(settings: Settings, platform: Platform, engine: Engine) -> li
 
 def open_queue(settings: Settings, store: Store) -> SqlQueue:
     """The queue in a store, with the limits of its lanes."""
-    limits = settings.queue
+    limits, scrape = settings.queue, settings.scrape
     limit = LaneLimit(limits.max_pending, limits.max_pending_per_quota, limits.retry_after_seconds)
-    return SqlQueue(store, {FETCH_LANE: limit})
+    tasks = LaneLimit(scrape.max_queue_depth, scrape.max_per_workspace, scrape.retry_after_seconds)
+    return SqlQueue(store, {FETCH_LANE: limit, SCRAPE_LANE: tasks})
 
 
 def open_blobs(settings: Settings) -> Blobs:
@@ -245,7 +271,7 @@ def open_sinks(settings: Settings) -> list[Sink]:
 
 def _chores(settings: Settings, store: Store) -> list[Chore]:
     upkeep, log, blobs = Upkeep(store), EventLog(store), open_blobs(settings)
-    in_use = partial(bodies_in_use, store)
+    in_use = partial(_blobs_in_use, store)
     done = settings.queue.keep_done_hours * 3600
     days = settings.events.keep_days * DAY
     return [
@@ -256,8 +282,23 @@ def _chores(settings: Settings, store: Store) -> list[Chore]:
         Chore(
             "old outcomes", lambda: forget_outcomes(store, settings.fetch.keep_outcomes_days * DAY)
         ),
+        Chore("old profiles", partial(_erase_profiles, settings, store)),
+        Chore("expired tasks", lambda: forget_expired(store, settings.scrape.retention_hours)),
         Chore("unused blobs", lambda: blobs.sweep(in_use, settings.blobs.retention_days * DAY)),
     ]
+
+
+async def _erase_profiles(settings: Settings, store: Store) -> int:
+    """Forget people's profiles, in events too; files of theirs are swept as unused blobs."""
+    scrape = settings.scrape
+    announcer = Announcer(EventLog(store, [WebhookSubscription()]), scrape.default_webhook_url)
+    erasure = Erasure(store, announcer, scrape.retention_hours)
+    erased = await erasure.erase_profiles(scrape.profile_retention_hours * 3600)
+    return erased.counts.total()
+
+
+async def _blobs_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
+    return await bodies_in_use(store, addresses) | await files_in_use(store, addresses)
 
 
 def _station_settings(settings: Settings) -> StationSettings:

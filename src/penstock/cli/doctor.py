@@ -3,11 +3,10 @@
 import asyncio
 import os
 import resource
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Annotated, Literal
 
 import typer
@@ -16,18 +15,12 @@ from penstock.app import check_proxy, check_shared
 from penstock.cli.output import ExitCode, print_table, write_json
 from penstock.core.errors import PenstockError
 from penstock.kernel.admission import Admission, SystemLookup
+from penstock.kernel.fetchers.browser import chromium
 from penstock.kernel.identity import agent_string
 from penstock.kernel.proxies import parse_proxy
 from penstock.kernel.settings import open_policies
 from penstock.settings import Settings, load_settings, unknown_variables
 
-CHROMIUM_PLACES = (
-    "/usr/lib/chromium/chromium-headless-shell",
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-)
 SPARE_FILES = 64
 
 
@@ -129,12 +122,16 @@ def _shared(settings: Settings) -> Finding:
 
 
 def _chromium(settings: Settings) -> Finding:
-    del settings
-    for place in CHROMIUM_PLACES:
-        found = place if Path(place).is_file() else shutil.which(place)
-        if found:
-            return Finding("Chromium", "ok", found)
-    do = "needed for policies with `fetcher: browser` only: apt-get install chromium-headless-shell"
+    found = chromium.find(settings.browser.executable)
+    if found and find_spec("playwright") is None:
+        do = "pip install 'penstock[browser]'"
+        return Finding("Chromium", "note", f"{found}, but no Playwright to drive it", do)
+    if found:
+        return Finding("Chromium", "ok", found)
+    if settings.browser.executable:
+        do = "correct PENSTOCK_BROWSER__EXECUTABLE"
+        return Finding("Chromium", "problem", f"{settings.browser.executable} is no program", do)
+    do = "needed for pages that are opened in a browser: apt-get install chromium-headless-shell"
     return Finding("Chromium", "note", "not found", do)
 
 

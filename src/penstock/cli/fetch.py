@@ -15,6 +15,7 @@ from penstock.cli.output import ExitCode, complain
 from penstock.cli.signals import on_signals
 from penstock.cli.sources import UrlSource
 from penstock.core.errors import SettingsError
+from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
 from penstock.kernel.model import Outcome, Request
 from penstock.queue.worker import Crew, CrewSettings
@@ -69,7 +70,9 @@ def fetch(
     options = FetchOptions(_read_headers(header or []), wait, output)
     with UrlSource(urls or [], file) as source:
         try:
-            code = uvloop.run(_job(settings, options, durable=durable).run(source))
+            job = _job(settings, options, durable=durable)
+            collect_rarely()
+            code = uvloop.run(job.run(source))
         except (KeyboardInterrupt, asyncio.CancelledError):
             code = ExitCode.INTERRUPTED
     if code:

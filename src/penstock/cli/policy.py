@@ -58,6 +58,7 @@ def _answers(policy: DomainPolicy) -> list[tuple[str, Any, str]]:
         "respect_robots_txt": policy.respect_robots,
         "robots": {"obey_star": policy.obey_star, "on_unreachable": policy.robots_unreachable},
         "fetcher": policy.fetcher,
+        "block_resources": policy.block_resources,
         "proxy": policy.proxy.model_dump(),
         "identity": policy.identity,
         "headers": dict(policy.headers),

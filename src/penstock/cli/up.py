@@ -1,28 +1,49 @@
-"""`penstock up`, `penstock worker` and `penstock scheduler`: the platform, whole or in parts."""
+"""`penstock up`, `worker`, `scheduler` and `api`: the platform, whole or in parts."""
 
 import asyncio
-from collections.abc import Collection
-from typing import Annotated
+from collections.abc import Callable, Collection
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Annotated, Protocol
 
 import typer
 import uvloop
 
-from penstock.app import build
+from penstock.app import Platform, build
 from penstock.app.engine import Engine, open_engine, open_ready_store, start_services
+from penstock.app.webhooks import open_webhooks
 from penstock.cli.output import ExitCode, stderr
 from penstock.cli.signals import on_signals
 from penstock.core.clock import SystemClock
+from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
 from penstock.settings import Settings, load_settings
 
+Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Where the API listens.")]
 
-def up() -> None:
-    """Run everything in one process: workers, scheduler, deliveries, upkeep.
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What of the platform runs in this process."""
+
+    works: bool = False
+    serves: bool = False
+    answers: bool = False
+    only: Collection[str] = ()
+
+
+def up(
+    no_api: Annotated[bool, typer.Option("--no-api", help="Do not serve the API.")] = False,
+    port: Port = None,
+) -> None:
+    """Run everything in one process: workers, API, scheduler, deliveries, upkeep.
 
     On the embedded store it needs nothing else. Ctrl-C finishes what is under way and gives the
     rest back; a second one stops at once. Nothing is lost either way.
     """
-    _run(works=True, serves=True)
+    settings = _settings(port)
+    answers = settings.api.enabled and not no_api
+    _run(settings, Parts(works=True, serves=True, answers=answers))
 
 
 def worker(
@@ -32,42 +53,122 @@ def worker(
 ) -> None:
     """Run a worker: it claims items and carries them out, and nothing else."""
     only = [lane.strip() for lane in (lanes or "").split(",") if lane.strip()]
-    _run(works=True, serves=False, only=only)
+    _run(_settings(), Parts(works=True, only=only))
 
 
 def scheduler() -> None:
     """Run the scheduler, deliveries and upkeep; one is active, others stand by."""
-    _run(works=False, serves=True)
+    _run(_settings(), Parts(serves=True))
 
 
-def _run(*, works: bool, serves: bool, only: Collection[str] = ()) -> None:
+def api(port: Port = None) -> None:
+    """Serve the API alone; the work is done by workers elsewhere, on the same store."""
+    _run(_settings(port), Parts(answers=True))
+
+
+def _settings(port: int | None = None) -> Settings:
     settings = load_settings()
+    if port is None:
+        return settings
+    section = settings.api.model_copy(update={"port": port})
+    return settings.model_copy(update={"api": section})
+
+
+def _run(settings: Settings, parts: Parts) -> None:
     configure(settings.log.level)
+    collect_rarely()
     try:
-        uvloop.run(_serve(settings, works=works, serves=serves, only=only))
+        uvloop.run(_serve(settings, parts))
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
-async def _serve(settings: Settings, *, works: bool, serves: bool, only: Collection[str]) -> None:
-    async with (
-        open_ready_store(settings, SystemClock()) as store,
-        build(settings, fetches=works) as platform,
-        open_engine(settings, platform, store, only=only, fetches=works) as engine,
-    ):
-        deliveries = start_services(settings, platform, engine) if serves else []
+async def _serve(settings: Settings, parts: Parts) -> None:
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_ready_store(settings, SystemClock()))
+        platform = await stack.enter_async_context(build(settings, fetches=parts.works))
+        engine = await stack.enter_async_context(
+            open_engine(settings, platform, store, only=parts.only, fetches=parts.works)
+        )
+        deliveries: list[Delivering] = []
+        if parts.serves:
+            deliveries += start_services(settings, platform, engine)
+            deliveries.append(await _call_back(settings, platform, engine, stack))
+        ended = asyncio.Event()
+        gently: list[Callable[[], None]] = [engine.stop, ended.set]
+        at_once: list[Callable[[], None]] = [engine.abort]
+        answering = None
+        if parts.answers:
+            answering = await _answer(settings, platform, engine, stack)
+            gently.append(answering.turn_away)
+            at_once.append(answering.stop)
+        on_signals(lambda: _call(gently), lambda: _call(at_once))
         stderr().print(f"penstock is up as {engine.heartbeat.id}; Ctrl-C ends it", markup=False)
-        await (_work(engine) if works else _stand_by())
+        await (engine.work() if parts.works else ended.wait())
+        if answering:
+            await answering.end()
         for delivery in deliveries:
             await delivery.deliver_due()
 
 
-async def _work(engine: Engine) -> None:
-    on_signals(engine.stop, engine.abort)
-    await engine.work()
+def _call(functions: Collection[Callable[[], None]]) -> None:
+    for each in functions:
+        each()
 
 
-async def _stand_by() -> None:
-    stopped = asyncio.Event()
-    on_signals(stopped.set, stopped.set)
-    await stopped.wait()
+@dataclass(frozen=True, slots=True)
+class _Answering:
+    """The API while it is served: first it turns new work away, then it ends."""
+
+    turn_away: Callable[[], None]
+    stop: Callable[[], None]
+    serving: asyncio.Task[None]
+
+    async def end(self) -> None:
+        self.turn_away()
+        self.stop()
+        await self.serving
+
+
+class Delivering(Protocol):
+    """Something that may have to be delivered before the end."""
+
+    async def deliver_due(self) -> int: ...
+
+
+async def _call_back(
+    settings: Settings, platform: Platform, engine: Engine, stack: AsyncExitStack
+) -> Delivering:
+    """Deliver the callbacks of jobs and tasks."""
+    webhooks = await stack.enter_async_context(
+        open_webhooks(settings, platform, engine.store, engine.heartbeat)
+    )
+    if webhooks.secret.is_new:
+        _show_secret(settings, "the secret of webhooks", webhooks.secret.value.get_secret_value())
+    return webhooks
+
+
+def _show_secret(settings: Settings, what: str, secret: str) -> None:
+    kept = f"made now, kept in {settings.store.keys}, not shown again"
+    stderr().print(f"{what} is {secret} ({kept})", markup=False)
+
+
+async def _answer(
+    settings: Settings, platform: Platform, engine: Engine, stack: AsyncExitStack
+) -> _Answering:
+    """Serve the API beside everything else."""
+    from penstock.app.service import open_api, open_server  # noqa: PLC0415 - heavy
+
+    made = open_api(settings, platform, engine)
+    server = await stack.enter_async_context(open_server(made, settings))
+    if made.new_key:
+        _show_secret(settings, "the service key", made.new_key)
+    stderr().print(f"the API listens on {server.address}", markup=False)
+    serving = asyncio.create_task(server.run(), name="api")
+    stack.push_async_callback(_cancel, serving)
+    return _Answering(made.stop, server.stop, serving)
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Prometheus metrics of the kernel: every gate, failure kind, wait and duration.
+"""Prometheus metrics: every gate, failure kind, wait and duration; requests to the API; tasks.
 
 Counting happens several times per page and reading once in a while: so counting is a plain
 addition, and the Prometheus families are made when they are asked for.
@@ -6,11 +6,16 @@ addition, and the Prometheus families are made when they are asked for.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 
 WAITS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0)
 DURATIONS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -72,6 +77,16 @@ class Metrics:
         self._sizes = _Spread(
             "penstock_page_size_bytes", "Decoded size of pages.", "fetcher", SIZES
         )
+        self._requests = _Tally(
+            "penstock_api_requests", "Requests to the API.", "method", "route", "status"
+        )
+        self._latencies = _Spread(
+            "penstock_api_request_duration_seconds", "Time to an answer.", "route", DURATIONS
+        )
+        self._tasks = _Tally(
+            "penstock_scrape_tasks", "Scrape tasks that are over.", "target_type", "status"
+        )
+        self.gauges: Callable[[], Mapping[str, float]] = dict
         self.registry = CollectorRegistry()
         self.registry.register(self)
 
@@ -97,12 +112,32 @@ class Metrics:
         self._durations.observe(fetcher, seconds)
         self._sizes.observe(fetcher, size)
 
+    def requested(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Record a request to the API."""
+        self._requests.counts[method, route, str(status)] += 1
+        self._latencies.observe(route, seconds)
+
+    def task_over(self, target_type: str, status: str) -> None:
+        """Count a scrape task that is over."""
+        self._tasks.counts[target_type, status] += 1
+
+    @property
+    def tasks_over(self) -> Mapping[str, int]:
+        """How many scrape tasks are over, by status."""
+        totals: Counter[str] = Counter()
+        for (_, status), number in self._tasks.counts.items():
+            totals[status] += number
+        return totals
+
     def collect(self) -> Iterator[Metric]:
         """The families, for the registry."""
-        for tally in (self._gates, self._failures, self._retries, self._pages):
+        tallies = (self._gates, self._failures, self._retries, self._pages)
+        for tally in (*tallies, self._requests, self._tasks):
             yield tally.family()
-        for spread in (self._waits, self._durations, self._sizes):
+        for spread in (self._waits, self._durations, self._sizes, self._latencies):
             yield spread.family()
+        for name, value in self.gauges().items():
+            yield GaugeMetricFamily(f"penstock_{name}", name.replace("_", " "), value)
 
     def text(self) -> str:
         """All metrics in the Prometheus text format."""

@@ -1,11 +1,11 @@
 """Trace ids, in the form of the W3C `traceparent` header, from a request to its last event."""
 
-import secrets
+from penstock.core.ids import chance_of
 
 
 def new_trace() -> str:
     """A trace that begins here."""
-    return f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
+    return f"00-{chance_of(128):032x}-{chance_of(64):016x}-01"
 
 
 def trace_id(traceparent: str) -> str:

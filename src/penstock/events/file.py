@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from penstock.events.ports import Event
+from penstock.events.ports import Event, Message
 
 
 class EventFile:
@@ -21,6 +21,9 @@ class EventFile:
     def wants(self, topic: str) -> bool:
         del topic
         return True
+
+    def line_of(self, message: Message) -> str:
+        return message.key
 
     async def deliver(self, events: Sequence[Event]) -> None:
         lines = b"".join(

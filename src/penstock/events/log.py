@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, select
 
-from penstock.events.ports import Event, Message, Sink
+from penstock.events.ports import Event, Message, Subscriber
 from penstock.events.tables import deliveries, events
 from penstock.store.store import Store
 from penstock.store.unit import Unit, do_nothing
@@ -16,7 +16,7 @@ MOST_AT_ONCE = 1000
 class EventLog:
     """Events in the order in which they were committed."""
 
-    def __init__(self, store: Store, sinks: Sequence[Sink] = ()) -> None:
+    def __init__(self, store: Store, sinks: Sequence[Subscriber] = ()) -> None:
         self._store = store
         self._sinks = sinks
 
@@ -40,14 +40,14 @@ class EventLog:
             {
                 "sink": sink.name,
                 "seq": places[message.id],
-                "key": message.key,
+                "key": line,
                 "state": "waiting",
                 "attempts": 0,
                 "next_at": unit.now,
             }
             for message in messages
             for sink in self._sinks
-            if sink.wants(message.topic)
+            if sink.wants(message.topic) and (line := sink.line_of(message)) is not None
         ]
         if rows:
             unit.run(unit.insert(deliveries).on_conflict_do_nothing(), rows)

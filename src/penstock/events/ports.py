@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """Something to be announced. `id` is the idempotency key; order holds within a `key`."""
 
     id: str
@@ -38,14 +37,22 @@ class Event:
         }
 
 
-class Sink(Protocol):
-    """Somebody who is told of events; may be told twice, and knows it by the id."""
+class Subscriber(Protocol):
+    """Somebody who is owed events from the moment they are written."""
 
     name: str
 
     def wants(self, topic: str) -> bool:
         """Whether events of a topic are for this sink."""
         ...
+
+    def line_of(self, message: Message) -> str | None:
+        """The line it stands in: trouble with it holds up nobody outside. None: not for us."""
+        ...
+
+
+class Sink(Subscriber, Protocol):
+    """Somebody who is told of events; may be told twice, and knows it by the id."""
 
     async def deliver(self, events: Sequence[Event]) -> None:
         """Take events, in order, all or none; any exception means: later again."""

@@ -8,19 +8,28 @@ import asyncio
 import random
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, delete, func, select, update
 
+from penstock.core.errors import PenstockError
 from penstock.core.log import get_logger
 from penstock.events.log import as_event
-from penstock.events.ports import Event, Sink
+from penstock.events.ports import Event, Sink, Subscriber
 from penstock.events.tables import deliveries, events
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 
 AT_ONCE = 500
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+
+
+class Setback(NamedTuple):
+    """A delivery that failed: which attempt it was, how long to wait now if at all, and why."""
+
+    attempts: int
+    pause: float | None
+    trouble: str
 
 
 class Relay:
@@ -68,38 +77,53 @@ class Relay:
         except Exception as error:
             if len(line) > 1:
                 return await self._deliver(line[:1])
-            trouble = repr(error)
+            attempts = line[0][1] + 1
+            setback = Setback(attempts, self._pause(attempts), in_words(error))
             await self._store.write(
-                lambda unit: self._put_off(unit, found[0], line[0][1] + 1, trouble), "relay"
+                lambda unit: put_off(unit, self._sink, found[0], setback), "relay"
             )
             return 0
-        await self._store.write(lambda unit: self._took(unit, found), "relay")
+        await self._store.write(lambda unit: took(unit, self._sink, found), "relay")
         return len(found)
 
-    def _took(self, unit: Unit, found: Sequence[Event]) -> None:
-        statement = delete(deliveries).where(
-            deliveries.c.sink == self._sink.name, deliveries.c.seq == bindparam("a_seq")
-        )
-        unit.run(statement, [{"a_seq": event.seq} for event in found])
+    def _pause(self, attempts: int) -> float | None:
+        """How long to wait after so many failures; None if that was the last attempt."""
+        if attempts >= self._max_attempts:
+            return None
+        pause = min(FIRST_PAUSE * 2.0 ** min(attempts - 1, 20), LONGEST_PAUSE)
+        return pause * self._chance.uniform(0.5, 1.0)
 
-    def _put_off(self, unit: Unit, event: Event, attempts: int, error: str) -> None:
-        pause = min(FIRST_PAUSE * 2 ** min(attempts - 1, 20), LONGEST_PAUSE)
-        pause *= self._chance.uniform(0.5, 1.0)
-        is_over = attempts >= self._max_attempts
-        log = get_logger()
-        log.warning("event not delivered", sink=self._sink.name, seq=event.seq, error=error)
-        if is_over:
-            log.error("event parked", sink=self._sink.name, seq=event.seq, attempts=attempts)
-        statement = update(deliveries).where(
-            deliveries.c.sink == self._sink.name, deliveries.c.seq == event.seq
-        )
-        values = {
-            "state": "parked" if is_over else "waiting",
-            "attempts": attempts,
-            "next_at": unit.now + int(pause * 1000),
-            "error": error[:1000],
-        }
-        unit.run(statement.values(values))
+
+def took(unit: Unit, sink: Subscriber, found: Sequence[Event]) -> None:
+    """The sink has these events: they are owed no more."""
+    statement = delete(deliveries).where(
+        deliveries.c.sink == sink.name, deliveries.c.seq == bindparam("a_seq")
+    )
+    unit.run(statement, [{"a_seq": event.seq} for event in found])
+
+
+def put_off(unit: Unit, sink: Subscriber, event: Event, setback: Setback) -> None:
+    """The sink did not take an event: again after a pause, or parked if there is none."""
+    attempts, pause, trouble = setback
+    log = get_logger()
+    log.warning("event not delivered", sink=sink.name, seq=event.seq, error=trouble)
+    if pause is None:
+        log.error("event parked", sink=sink.name, seq=event.seq, attempts=attempts)
+    statement = update(deliveries).where(
+        deliveries.c.sink == sink.name, deliveries.c.seq == event.seq
+    )
+    values = {
+        "state": "waiting" if pause is not None else "parked",
+        "attempts": attempts,
+        "next_at": unit.now + int((pause or 0.0) * 1000),
+        "error": trouble[:1000],
+    }
+    unit.run(statement.values(values))
+
+
+def in_words(error: Exception) -> str:
+    """What went wrong; our own errors say it in a sentence."""
+    return str(error) if isinstance(error, PenstockError) else repr(error)
 
 
 class Deliveries:

@@ -57,6 +57,8 @@ class Adapter:
     domain: str = ""
     urls: tuple[str, ...] = ()
     requires_javascript: bool = False
+    #: The provider of the credentials that its pages are shown for; they go to its domains only.
+    login: str = ""
 
     def __post_init__(self) -> None:
         if not ID.fullmatch(self.id):

@@ -100,6 +100,11 @@ class Registry:
         adapter, _ = self._chosen(parse(page.url), wanted)
         return adapter.read(Document.of(page))
 
+    def needs_browser(self, url: Url, wanted: str = "") -> bool:
+        """Whether the adapter chosen for a URL reads only pages whose scripts have run."""
+        adapter, _ = self._chosen(url, wanted)
+        return adapter.requires_javascript
+
     def _generic(self, kind: str) -> Adapter | None:
         found = (one for one in self._adapters.values() if one.gives == kind and not one.urls)
         return next(found, None)

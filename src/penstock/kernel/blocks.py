@@ -21,6 +21,8 @@ MANY_TAGS = 600
 #: A refusal page has no more visible text than this; an article about one has.
 SHORT_TEXT = 600
 SHELL_TEXT = 40
+#: What scripts have had their time with says what it has to say, be it little.
+EMPTY = 1
 MAX_STRIPPED = 256 * 1024
 
 _HEADER_SIGNALS = (
@@ -122,7 +124,7 @@ def _by_text(page: Page) -> Blocked | None:
                 return _blocked(page, kind, f"text:{signal}")
     lowered = start.lower()
     if (
-        len(text) < SHELL_TEXT
+        len(text) < (SHELL_TEXT if page.fetcher == "http" else EMPTY)
         and len(start) == len(page.body)
         and b"<script" in lowered
         and not any(tag in lowered for tag in _MEDIA)

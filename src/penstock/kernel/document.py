@@ -40,7 +40,9 @@ def decode(body: bytes, content_type: str) -> str:
 def robots_tags(body: bytes, headers: Mapping[str, str]) -> tuple[str, ...]:
     """The directives of `X-Robots-Tag` and meta robots, such as `noindex`, in lower case."""
     texts = [value for name, value in headers.items() if name.lower() == "x-robots-tag"]
-    head = body[:_HEAD].lower()
+    # Only there do such tags count; a page that does not say where its head ends is searched on.
+    end = body.find(b"</head", 0, _HEAD)
+    head = body[: end if end >= 0 else _HEAD].lower()
     # Most pages have none, and finding that out is many times cheaper than looking for one.
     is_named = b"robots" in head or b"penstock" in head
     for tag in _META_ROBOTS.findall(head) if is_named else ():

@@ -19,8 +19,12 @@ Health = Literal["well", "ill", "unknown"]
 class Request:
     """One URL that somebody wants, what to extract from it, and for whom.
 
-    `headers` are the caller's own: they are sent to the URL's origin and nowhere else. `extract`
-    names an adapter or a target type, is empty for the adapter of the URL, or None for no record.
+    `headers` and `cookies` are the caller's own: they are sent to the URL's origin and nowhere
+    else. `extract` names an adapter or a target type, is empty for the adapter of the URL, or None
+    for no record. `fetcher` is `http`, `browser`, or empty to let policy and adapter decide.
+    `timeout` is how many seconds contact with the site may take in all, over every attempt.
+
+    Only a browser can wait for a CSS selector (`wait_for`), `scroll` and take a `screenshot`.
     """
 
     url: str
@@ -31,6 +35,12 @@ class Request:
     workload: str = ""
     extract: str | None = None
     traceparent: str = ""
+    fetcher: str = ""
+    timeout: float | None = None
+    wait_for: str = ""
+    scroll: bool = False
+    screenshot: bool = False
+    cookies: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
 
     @property
     def conditions(self) -> Mapping[str, str]:
@@ -157,7 +167,7 @@ class Proxy:
 
 @dataclass(slots=True)
 class Page:
-    """What came back for a URL."""
+    """What came back for a URL; `notes` are what else there is to say of how it was got."""
 
     url: str
     status: int
@@ -166,6 +176,8 @@ class Page:
     seconds: float
     fetcher: str = "http"
     proxy: str | None = None
+    screenshot: bytes | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
     _text: str | None = field(default=None, repr=False)
 
     @property
@@ -277,6 +289,9 @@ class Visit:
     robots_tries: int = 0
     ticket: Ticket | None = None
     spent: float = 0.0
+    spent_before: float = 0.0
+    fetcher: str = ""
+    crashes: int = 0
     cookies: dict[str, dict[str, str]] = field(default_factory=dict)
     proxy: Proxy | None = None
     failed_proxies: tuple[Proxy, ...] = ()
@@ -303,23 +318,23 @@ class Visit:
         proxy = self.proxy or (self.failed_proxies[-1] if self.failed_proxies else None)
         return str(proxy) if proxy else None
 
+    @property
+    def time_left(self) -> float | None:
+        """Seconds of contact that the caller still grants, if the caller set a limit."""
+        limit = self.request.timeout
+        return None if limit is None else limit - self.spent_before - self.spent
+
     def keep_cookies(self, cookies: Mapping[str, str]) -> None:
         """Keep cookies for the rest of this visit; they go back to their own origin only."""
         if cookies:
             self.cookies.setdefault(self.url.origin, {}).update(cookies)
-
-    def cookie_header(self) -> Mapping[str, str]:
-        """The header that gives the site its own cookies back."""
-        cookies = self.cookies.get(self.url.origin) if self.cookies else None
-        if not cookies:
-            return NO_HEADERS
-        return {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
 
     def start_over(self, url: Url) -> None:
         """Begin the next attempt at the first URL, with nothing of the last one."""
         self.url = url
         self.attempt += 1
         self.hops = ()
+        self.spent_before += self.spent
         self.spent = 0.0
         self.cookies = {}
         self.proxy = None
@@ -376,6 +391,8 @@ def _page_json(page: Page) -> dict[str, Any]:
         "fetcher": page.fetcher,
         "proxy": page.proxy,
         "robots_tags": list(page.robots_tags),
+        **({"notes": list(page.notes)} if page.notes else {}),
+        **({"screenshot_bytes": len(page.screenshot)} if page.screenshot else {}),
         "etag": page.headers.get("ETag", ""),
         "last_modified": page.headers.get("Last-Modified", ""),
     }

@@ -43,7 +43,7 @@ from penstock.kernel.model import (
     Wait,
 )
 from penstock.kernel.policy import DomainPolicy, Pace, PolicyBook, Rate
-from penstock.kernel.ports import Breaker, Fetcher, Hop, Pacing, RobotsAnswer
+from penstock.kernel.ports import Breaker, Browsing, Fetcher, Hop, NotNow, Pacing, RobotsAnswer
 from penstock.kernel.proxies import ProxyPool
 from penstock.kernel.reader import Reader
 from penstock.kernel.reading import Reading
@@ -58,6 +58,10 @@ ROBOTS_PATIENCE = 0.1
 PAUSE_PATIENCE = 0.5
 #: A slot is kept through the wait for the next hop only if that is short.
 LONGEST_KEPT_SLOT = 60.0
+
+#: After so many lost browsers it may be the page that does it.
+MOST_CRASHES = 2
+TASK_TIMEOUT = Refused("task_timeout", "the time that the caller grants is over", gate="timeout")
 
 #: What is no URL contacts nobody and need not stand in anybody's line.
 NO_LINE, NO_LINE_LIMIT = "", 64
@@ -199,6 +203,8 @@ class Pipeline:
             reply, failure = await self._contact(visit, leave)
         except Paused:
             return await self._step_aside(visit, self._on_pause(visit))
+        except NotNow as trouble:
+            return await self._on_trouble(visit, trouble)
         if visit.errand:
             after = await self._mind_robots(visit, visit.errand, reply, failure)
         else:
@@ -207,7 +213,12 @@ class Pipeline:
 
     async def give_up(self, visit: Visit, wait: Wait) -> Outcome:
         """End a visit whose caller will not wait as long as a gate asks for."""
-        reasons = {"hours": "outside_hours", "breaker": "circuit_open", "retry": "rate_limited"}
+        reasons = {
+            "hours": "outside_hours",
+            "breaker": "circuit_open",
+            "retry": "rate_limited",
+            "browser": "pool_exhausted",
+        }
         reason = reasons.get(wait.gate, f"no_turn_{wait.gate}")
         return await self._finish(visit, Refused(reason, wait.why, gate=wait.gate))
 
@@ -232,7 +243,12 @@ class Pipeline:
                     return wait
             elif refused := self._ask_robots(visit, rules):
                 return refused
-        wait = self._ask_hours(visit) or await self._ask_breaker(visit) or self._ask_proxy(visit)
+        wait = (
+            self._ask_hours(visit)
+            or await self._ask_breaker(visit)
+            or self._ask_proxy(visit)
+            or self._ask_fetcher(visit)
+        )
         return wait or await self._take_turn(visit, rules)
 
     def _on_pause(self, visit: Visit) -> Wait:
@@ -412,16 +428,56 @@ class Pipeline:
             headers = self._identities.honest()
         own = request.headers if request.headers and self._at_home(visit) else NO_HEADERS
         conditions = NO_HEADERS if visit.hops else request.conditions
-        cookies = visit.cookie_header()
+        cookies = _cookie_header(self._cookies(visit))
         if not (visit.policy.headers or own or conditions or cookies):
             return headers
         return {**headers, **dict(visit.policy.headers), **own, **conditions, **cookies}
+
+    def _cookies(self, visit: Visit) -> Mapping[str, str]:
+        """The caller's cookies for the caller's origin, and what the site gave on the way."""
+        own = visit.request.cookies
+        given = visit.cookies.get(visit.url.origin, NO_HEADERS) if visit.cookies else NO_HEADERS
+        return {**own, **given} if own and self._at_home(visit) else given
 
     def _at_home(self, visit: Visit) -> bool:
         """Whether the visit is at the origin that the caller named."""
         return not visit.hops or visit.url.origin == parse(visit.request.url).origin
 
     # 8 ── fetch
+
+    def _fetcher_for(self, visit: Visit) -> str:
+        """Which fetcher gets the page: the caller says, else the policy, else the adapter."""
+        request, policy = visit.request, visit.policy
+        if visit.errand:
+            return "http"
+        if chosen := visit.fetcher or request.fetcher:
+            return chosen
+        if "fetcher" in policy.said_by:
+            return "http" if policy.fetcher == "auto" else policy.fetcher
+        if _asks_for_browser(request):
+            return "browser"
+        if request.extract is not None and self._reader.needs_browser(visit.url, request.extract):
+            return "browser"
+        return "http"
+
+    def _ask_fetcher(self, visit: Visit) -> Wait | None:
+        fetcher = self._fetchers.get(self._fetcher_for(visit))
+        seconds = fetcher.look() if fetcher else None
+        if seconds is None:
+            return None
+        return Wait(self._clock.monotonic() + seconds, "browser", "every browser is busy", False)
+
+    async def _on_trouble(self, visit: Visit, trouble: NotNow) -> Outcome | Wait:
+        """A fetcher of ours could not do it; that is no attempt, but it has to end sometime."""
+        self._say(visit, "fetch", trouble.reason)
+        if trouble.reason == "browser_crashed":
+            visit.crashes += 1
+            if visit.crashes > MOST_CRASHES:
+                return await self._finish(visit, Broken(trouble.reason, str(trouble)))
+        if visit.time_left is not None and visit.time_left <= 0:
+            return await self._finish(visit, TASK_TIMEOUT)
+        until = self._clock.monotonic() + trouble.seconds
+        return await self._step_aside(visit, Wait(until, "browser", str(trouble), line=False))
 
     async def _contact(
         self, visit: Visit, leave: Pass
@@ -439,6 +495,11 @@ class Pipeline:
             if proxy:
                 self._judge_proxy(visit, proxy, failure)
             return reply, failure
+        except NotNow:
+            # The caller has lost this time, the site has not used it.
+            visit.spent_before += self._clock.monotonic() - began
+            began = self._clock.monotonic()
+            raise
         finally:
             if not visit.errand:
                 visit.spent += self._clock.monotonic() - began
@@ -446,21 +507,46 @@ class Pipeline:
 
     async def _fetch(self, visit: Visit, proxy: Proxy | None) -> Page | Redirect | Failure:
         errand = visit.errand
-        fetcher = self._fetchers.get("http" if errand else visit.policy.fetcher)
+        name = self._fetcher_for(visit)
+        fetcher = self._fetchers.get(name)
         if fetcher is None:
-            return Refused("no_browser", "this domain's policy needs a browser", gate="fetch")
+            return Refused("no_browser", f"there is no fetcher '{name}'", gate="fetch")
+        timeout = fetcher.patience - (0.0 if errand else visit.spent)
+        left = None if errand else visit.time_left
         hop = Hop(
             url=visit.next_url,
             headers=self._headers(visit, proxy),
-            timeout=max(0.001, self._http.timeout_seconds - (0.0 if errand else visit.spent)),
+            timeout=max(0.001, timeout if left is None else min(timeout, left)),
             proxy=proxy,
             max_bytes=self._robots_settings.max_bytes if errand else None,
             truncate=errand is not None,
+            browsing=self._browsing(visit, proxy) if name == "browser" else None,
         )
         reply = await self._switches.contact(visit.domain, fetcher.fetch(hop))
+        if left is not None and left < timeout and _is_time_out(reply):
+            return TASK_TIMEOUT
         if isinstance(reply, Page) and not errand:
             self._metrics.fetched(fetcher.name, reply.status, reply.seconds, len(reply.body))
         return reply
+
+    def _browsing(self, visit: Visit, proxy: Proxy | None) -> Browsing:
+        """What a browser shall do with the page; the caller's own only for the caller's origin."""
+        request, policy = visit.request, visit.policy
+        is_home = self._at_home(visit)
+        block = policy.block_resources
+        if block is None:
+            block = request.extract is not None and not request.screenshot
+        return Browsing(
+            own_headers={**dict(policy.headers), **(request.headers if is_home else NO_HEADERS)},
+            cookies=self._cookies(visit),
+            pause_ms=policy.action_delay_ms,
+            wait_for=request.wait_for,
+            scroll=request.scroll,
+            screenshot=request.screenshot,
+            block_resources=block,
+            masked=policy.identity == "browser",
+            region=proxy.region if proxy else policy.proxy.region,
+        )
 
     def _judge_proxy(self, visit: Visit, proxy: Proxy, failure: Failure | None) -> None:
         if isinstance(failure, ProxyFailed):
@@ -523,12 +609,29 @@ class Pipeline:
         if visit.attempt == 1:
             self._retry.attempted(visit.domain)
         self._say(visit, "fetch", str(reply.status) if reply else "nothing")
+        for note in reply.notes if reply else ():
+            self._say(visit, "browser", note)
+        if self._needs_browser_after_all(visit, failure):
+            self._say(visit, "blocks", "empty_shell")
+            visit.fetcher = "browser"
+            return None
         if failure is None:
             self._say(visit, "blocks", "none")
             await self.let_go(visit)
             return self._read(visit, reply)
         self._say(visit, "blocks" if isinstance(failure, Blocked) else "result", failure.reason)
         return await self._try_again(visit, failure, reply)
+
+    def _needs_browser_after_all(self, visit: Visit, failure: Failure | None) -> bool:
+        """Whether the page is an empty shell, and its policy lets a browser fill it."""
+        return (
+            isinstance(failure, Blocked)
+            and failure.reason == "empty_shell"
+            and visit.policy.fetcher == "auto"
+            and "browser" in self._fetchers
+            and self._fetcher_for(visit) == "http"
+            and not visit.request.fetcher
+        )
 
     async def _try_again(
         self, visit: Visit, failure: Failure, page: Page | None = None
@@ -538,6 +641,8 @@ class Pipeline:
         if isinstance(failure, RateLimited):
             asked = await self._slow_down(visit, failure)
             delay = None if delay is None else asked
+        if visit.time_left is not None and visit.time_left <= 0:
+            return await self._finish(visit, TASK_TIMEOUT, page)
         if delay is None:
             return await self._finish(visit, failure, page)
         self._metrics.retried(failure.kind)
@@ -659,8 +764,27 @@ class Pipeline:
 
 
 def _check_headers(request: Request) -> Refused | None:
-    """A header that is none, or not the caller's to choose, is refused."""
+    """A header or cookie that is none, or not the caller's to choose, is refused."""
     for name, value in request.headers.items():
         if problem := headers.problem_with(name, value) or headers.reserved(name):
             return Refused("bad_header", problem, gate="admission")
+    for name, value in request.cookies.items():
+        if headers.problem_with(name, value) or ";" in value:
+            return Refused("bad_header", f"{name[:40]!r} is no valid cookie", gate="admission")
     return None
+
+
+def _asks_for_browser(request: Request) -> bool:
+    """Whether only a browser can do what is asked for."""
+    return bool(request.wait_for or request.scroll or request.screenshot)
+
+
+def _is_time_out(reply: Page | Redirect | Failure) -> bool:
+    return isinstance(reply, Failure) and reply.reason in ("timeout", "page_hung")
+
+
+def _cookie_header(cookies: Mapping[str, str]) -> Mapping[str, str]:
+    """The header that gives a site its own cookies back."""
+    if not cookies:
+        return NO_HEADERS
+    return {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}

@@ -77,11 +77,12 @@ class PolicyEntry(_Section):
     robots: RobotsChoice | None = None
     group: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9_.-]*$")
     split_hosts: bool | None = None
-    fetcher: Literal["http", "browser"] | None = None
+    fetcher: Literal["http", "browser", "auto"] | None = None
     proxy: ProxyChoice | None = None
     identity: Literal["honest", "browser"] | None = None
     headers: dict[str, str] | None = None
     blocks_count: bool | None = None
+    block_resources: bool | None = None
 
     @model_validator(mode="after")
     def _is_consistent(self) -> "PolicyEntry":
@@ -155,11 +156,12 @@ class DomainPolicy:
     respect_robots: bool = True
     obey_star: bool = False
     robots_unreachable: Literal["deny", "allow"] = "deny"
-    fetcher: Literal["http", "browser"] = "http"
+    fetcher: Literal["http", "browser", "auto"] = "http"
     proxy: ProxyChoice = field(default_factory=lambda: ProxyChoice(use="never"))
     identity: Literal["honest", "browser"] = "honest"
     headers: tuple[tuple[str, str], ...] = ()
     blocks_count: bool = False
+    block_resources: bool | None = None
     said_by: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -275,6 +277,7 @@ def _compose(host: str, domain: str, layers: Sequence[tuple[str, PolicyEntry]]) 
         identity=answers.get("identity", "honest"),
         headers=tuple((answers.get("headers") or {}).items()),
         blocks_count=answers.get("blocks_count", False),
+        block_resources=answers.get("block_resources"),
         said_by=said_by,
     )
 

@@ -84,13 +84,52 @@ class RobotsCache(Protocol):
 
 
 class Fetcher(Protocol):
-    """Gets one hop of a visit; never follows a redirect by itself."""
+    """Gets one hop of a visit; never follows a redirect by itself.
+
+    `patience` is how many seconds all hops of one attempt may take together.
+    """
 
     name: str
 
-    async def fetch(self, hop: "Hop") -> Page | Redirect | Failure:
-        """Contact the site once."""
+    @property
+    def patience(self) -> float: ...
+
+    def look(self) -> float | None:
+        """None if a hop could go now; else in how many seconds to look again."""
         ...
+
+    async def fetch(self, hop: "Hop") -> Page | Redirect | Failure:
+        """Contact the site once; `NotNow` if that could not be done or was broken off by us."""
+        ...
+
+
+class NotNow(Exception):
+    """Trouble of our own, not the site's: try again in so many seconds."""
+
+    def __init__(self, reason: str, problem: str, seconds: float) -> None:
+        super().__init__(problem)
+        self.reason = reason
+        self.seconds = seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Browsing:
+    """What a browser shall do with a page, besides opening it.
+
+    `own_headers` are added to those of the browser, for the URL's origin only. `pause_ms` is the
+    range of the pause between two actions. `masked` asks for the looks of a common browser that
+    fits the `region`.
+    """
+
+    own_headers: Mapping[str, str]
+    cookies: Mapping[str, str]
+    pause_ms: tuple[int, int]
+    wait_for: str = ""
+    scroll: bool = False
+    screenshot: bool = False
+    block_resources: bool = False
+    masked: bool = False
+    region: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +143,4 @@ class Hop:
     proxy: Proxy | None = None
     max_bytes: int | None = None
     truncate: bool = False
+    browsing: Browsing | None = None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from penstock.core.urls import Url
 from penstock.kernel.model import Page
 from penstock.kernel.reading import Judgment, Reading
 from penstock.kernel.records import Extraction
@@ -13,6 +14,10 @@ class Extractor(Protocol):
 
     def extract(self, page: Page, wanted: str) -> Extraction:
         """What the page says; `wanted` is an adapter's id, a target type, or empty to choose."""
+        ...
+
+    def needs_browser(self, url: Url, wanted: str) -> bool:
+        """Whether the adapter for a URL can read only what a browser made of it."""
         ...
 
 
@@ -30,6 +35,10 @@ class Reader:
 
     extractor: Extractor
     judge: Judge
+
+    def needs_browser(self, url: Url, wanted: str) -> bool:
+        """Whether a page has to be opened in a browser to be read."""
+        return self.extractor.needs_browser(url, wanted)
 
     def read(self, page: Page, wanted: str = "") -> Reading:
         """The record of a page, with evidence and verdict."""

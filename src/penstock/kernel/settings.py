@@ -149,6 +149,31 @@ class HttpSettings(Section):
     keep_alive_seconds: float = Field(15, ge=0)
 
 
+class BrowserSettings(Section):
+    """The pool of browsers, and the bounds of one page in a browser."""
+
+    executable: str = Field("", description="Chromium's program; empty: the first one found")
+    pool_size: int = Field(5, ge=1, description="pages that are opened at once as a rule")
+    pool_max: int = Field(20, ge=1, description="pages that are opened at once at most")
+    contexts_per_browser: int = Field(10, ge=1, description="pages that share one Chromium")
+    page_limit: int = Field(100, ge=1, description="a Chromium is replaced after so many pages")
+    max_age_seconds: float = Field(3600, gt=0, description="a Chromium is replaced after so long")
+    max_memory_mb: int = Field(1536, ge=64, description="a larger Chromium is replaced")
+    min_free_memory_mb: int = Field(512, ge=0, description="with less, no more pages are opened")
+    acquire_seconds: float = Field(10, ge=0, description="until a free browser is given up")
+    navigation_timeout_ms: int = Field(30000, ge=1, description="until the page begins to arrive")
+    page_seconds: float = Field(60, gt=0, description="for all that is done with one page")
+    wait_seconds: float = Field(10, gt=0, description="for an element that a request waits for")
+    settle_seconds: float = Field(3, ge=0, description="for scripts that still load something")
+    max_bytes: int = Field(32 * 1024 * 1024, gt=0, description="of one page with all its parts")
+    max_requests: int = Field(500, ge=1, description="of one page with all its parts")
+    arguments: Words = Field((), description="more arguments for Chromium")
+    folder: Path = Field(
+        Path(tempfile.gettempdir()) / f"penstock-browser-{os.getuid()}",
+        description="for profiles; each worker has a folder in it, wiped when the worker ends",
+    )
+
+
 class RetrySettings(Section):
     """How often and when an attempt is repeated."""
 
@@ -187,6 +212,12 @@ class SharedSettings(Section):
     )
 
 
-def open_policies(pacing: PacingSettings, policies: PoliciesSettings) -> PolicyBook:
-    """The policies that the settings name, above the platform's own pace."""
-    return PolicyBook(pacing.as_entry(), policies.all_files, said=pacing.as_said())
+def open_policies(
+    pacing: PacingSettings,
+    policies: PoliciesSettings,
+    workloads: Mapping[str, PolicyEntry] | None = None,
+) -> PolicyBook:
+    """The policies that the settings name, above the workloads' and the platform's own pace."""
+    return PolicyBook(
+        pacing.as_entry(), policies.all_files, said=pacing.as_said(), workloads=workloads
+    )

@@ -21,7 +21,7 @@ class BrokerSettings(Section):
     prefetch: int = Field(
         400, ge=1, le=65535, description="messages of one process that are not over, in all lanes"
     )
-    resend_seconds: float = Field(60, gt=0, description="until an item that waits is named again")
+    resend_seconds: float = Field(20, gt=0, description="until an item that waits is named again")
     resend_batch: int = Field(2000, ge=1, le=5000, description="items named in one go")
     publish_batch: int = Field(500, ge=1, description="messages sent before they are confirmed")
     max_unsent: int = Field(20_000, ge=10_000, description="messages that wait to be sent")

@@ -1,9 +1,9 @@
 """What the items of a lane mean: the workload that owns the lane says it."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from penstock.kernel.model import Outcome, Request
+from penstock.kernel.model import Failure, Outcome, Request, Wait
 from penstock.queue.ports import Claim, Ending
 from penstock.store.unit import Unit
 
@@ -35,4 +35,26 @@ class Lane(Protocol):
 
     def record(self, unit: Unit, results: Sequence[Result]) -> None:
         """Write what was learnt, in the transaction that ends the claims."""
+        ...
+
+
+@runtime_checkable
+class Provident(Protocol):
+    """A lane some of whose items need something before they can be begun."""
+
+    def needs(self, claim: Claim) -> bool:
+        """Whether an item is one of those."""
+        ...
+
+    async def provide(self, claim: Claim) -> Failure | None:
+        """Get what an item needs, for `request` to use; or why that cannot be had."""
+        ...
+
+
+@runtime_checkable
+class Impatient(Protocol):
+    """A lane whose items do not wait for everything."""
+
+    def will_wait(self, claim: Claim, wait: Wait) -> bool:
+        """Whether an item waits for what a gate asks for; if not, it is given up."""
         ...

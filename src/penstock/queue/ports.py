@@ -7,7 +7,7 @@ letter, or waiting again. Who names an old token has lost the item and changes n
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from penstock.store.unit import Unit
 
@@ -25,8 +25,7 @@ class State(StrEnum):
     STALE = "stale"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A piece of work to be put in a lane.
 
     Lower `priority` first, 0 to 9. `group` is the domain: groups are served fairly. A `key` is
@@ -62,21 +61,23 @@ class Receipt:
 ACCEPTED, DUPLICATE = Receipt("accepted"), Receipt("duplicate")
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """An item that is ours until we end it or fall silent."""
+class Claim(NamedTuple):
+    """An item that is ours until we end it or fall silent.
+
+    `lost` workers had it when they were lost; it was `tried` alone so often since.
+    """
 
     id: str
     lane: str
-    token: int
     payload: Mapping[str, Any]
     group: str
     priority: int
+    quota: str
+    traceparent: str
+    lost: int
+    tried: int
+    token: int
     attempts: int
-    traceparent: str = ""
-    #: How many workers were lost while they had it, and how often it was tried alone since.
-    lost: int = 0
-    tried: int = 0
 
 
 @dataclass(frozen=True, slots=True)

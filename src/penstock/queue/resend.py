@@ -141,7 +141,7 @@ def _note(unit: Unit, ids: Sequence[str]) -> list[Nudge]:
     """Write down that items are named now; those claimed meanwhile are not."""
     statement = (
         update(items)
-        .where(items.c.id.in_(ids), items.c.state == State.WAITING)
+        .where(unit.among(items.c.id, ids), items.c.state == State.WAITING)
         .values(nudged_at=unit.now)
         .returning(items.c.lane, items.c.id, items.c.traceparent)
     )

@@ -8,13 +8,15 @@ may be early, never late: who finds nothing there corrects it.
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    RowMapping,
+    Executable,
     TextClause,
     bindparam,
     func,
@@ -49,9 +51,32 @@ from penstock.store.unit import Unit
 
 #: Parts of one claiming statement; SQLite allows 500.
 LINES_AT_ONCE = 100
+#: When much is claimed, so many are taken of a line: a few of many lines are expensive.
+ITEMS_OF_LINE, FEW_LINES = 5, 50
 #: A delay of more seconds is as good as this one, and a time that both engines can keep.
 LONGEST_DELAY = 100 * 365 * 86_400.0
+#: What has been due for so long without being looked at goes first in one second of so many.
+NEGLECTED_MS, TURN_OF_NEGLECTED = 60_000, 8
 IS_CLAIMED = items.c.state == text("'claimed'")
+#: What a claim is made of, in its order; its token and the number of attempts follow.
+OF_CLAIM = (
+    items.c.id,
+    items.c.lane,
+    items.c.payload,
+    items.c.group_key,
+    items.c.priority,
+    items.c.quota,
+    items.c.traceparent,
+    items.c.lost,
+    items.c.tried,
+)
+#: For a lane and a priority, numbered: when the first of its lines is due.
+FIRST_OF_PRIORITY = """
+    SELECT $ AS priority, (
+        SELECT min(next_at) FROM queue_lines
+        WHERE lane = :lane# AND priority = $ AND next_at IS NOT NULL
+    ) AS at
+"""
 #: For each of some lines, numbered; statements of hundreds of parts are too slow to compose.
 NEXT_OF_LINE = """
     SELECT id FROM (
@@ -69,9 +94,11 @@ class SqlQueue:
     def __init__(self, store: Store, limits: Mapping[str, LaneLimit]) -> None:
         self._store = store
         self._limits = limits
+        self._puts = partial(_Puts, self)
 
     async def put(self, items: Sequence[Item]) -> list[Receipt]:
-        return await self._store.write(lambda unit: self.put_in(unit, items), "put")
+        """Put items, in one go with whatever else is being put at the same time."""
+        return await self._store.write(lambda unit: unit.tally(self._puts).add(items), "put")
 
     def put_in(self, unit: Unit, wanted: Sequence[Item]) -> list[Receipt]:
         """Put items as part of a larger unit of work."""
@@ -97,16 +124,12 @@ class SqlQueue:
     async def claim(
         self, worker: str, lanes: Sequence[str], limit: int, share: Share
     ) -> list[Claim]:
-        token = secrets.randbits(63)
-        return await self._store.write(
-            lambda unit: _claim(unit, _Claimant(worker, token), lanes, limit, share), "claim"
-        )
+        who = _Claimant(worker, secrets.randbits(63))
+        return await self._store.write(lambda unit: _claim(unit, who, lanes, limit, share), "claim")
 
     async def claim_ids(self, worker: str, ids: Sequence[str]) -> list[Claim]:
-        token = secrets.randbits(63)
-        return await self._store.write(
-            lambda unit: _claim_ids(unit, _Claimant(worker, token), ids), "claim"
-        )
+        who = _Claimant(worker, secrets.randbits(63))
+        return await self._store.write(lambda unit: _claim_ids(unit, who, ids), "claim")
 
     async def try_alone(self, claim: Claim) -> bool:
         return await self._store.write(lambda unit: _try_alone(unit, claim), "settle")
@@ -132,6 +155,26 @@ class SqlQueue:
 # ── put
 
 
+class _Puts:
+    """What is put in one transaction: many small puts cost as much as one."""
+
+    def __init__(self, queue: SqlQueue) -> None:
+        self._queue = queue
+        self._waiting: list[tuple[Sequence[Item], list[Receipt]]] = []
+
+    def add(self, items: Sequence[Item]) -> list[Receipt]:
+        """Have items put at the edge of the transaction; the receipts are there when it is over."""
+        receipts: list[Receipt] = []
+        self._waiting.append((items, receipts))
+        return receipts
+
+    def write(self, unit: Unit) -> None:
+        wanted = [item for some, _ in self._waiting for item in some]
+        answers = iter(self._queue.put_in(unit, wanted))
+        for some, receipts in self._waiting:
+            receipts.extend(islice(answers, len(some)))
+
+
 class _Known:
     """The items and keys that are there already."""
 
@@ -143,11 +186,13 @@ class _Known:
             if item.key is not None:
                 keyed.setdefault(item.lane, []).append(item.key)
         for some in batches(wanted):
-            query = select(items.c.id).where(items.c.id.in_([item.id for item in some]))
+            query = select(items.c.id).where(unit.among(items.c.id, [item.id for item in some]))
             self._ids.update(unit.run(query).scalars())
         for lane, keys in keyed.items():
             for few in batches(keys):
-                query = select(items.c.key).where(items.c.lane == lane, items.c.key.in_(few))
+                query = select(items.c.key).where(
+                    items.c.lane == lane, unit.among(items.c.key, few)
+                )
                 self._keys.update((lane, key) for key in unit.run(query).scalars())
 
     def answer(self, item: Item) -> Receipt | None:
@@ -230,9 +275,13 @@ def _priority(number: int) -> int:
 # ── claim
 
 
-class _Claimant(NamedTuple):
+@dataclass(slots=True)
+class _Claimant:
+    """Who claims; a unit of work that is run again may find what it claimed the first time."""
+
     worker: str
     token: int
+    has_tried: bool = False
 
 
 def _claim(
@@ -240,20 +289,53 @@ def _claim(
 ) -> list[Claim]:
     """Lines whose time has come, by priority; from each as many items as are wanted of it."""
     claims = _claimed_before(unit, who)
-    for priority in PRIORITIES:
-        room = limit - len(claims)
-        if room <= 0:
-            break
-        due = _due_lines(unit, lanes, priority, room)
-        taken = Counter(claim.group for claim in claims)
-        claims += _claim_from(unit, who, _shares(due, room, share, taken))
+    for priority in _due_priorities(unit, lanes):
+        # Again for lines that had less than that to give; those that gave are last now.
+        for _ in range(ITEMS_OF_LINE):
+            room = limit - len(claims)
+            most = max(-(-room // ITEMS_OF_LINE), min(room, FEW_LINES))
+            due = _due_lines(unit, lanes, priority, most) if room > 0 else []
+            taken = Counter(claim.group for claim in claims)
+            claims += _claim_from(unit, who, _shares(due, room, share, taken))
+            if len(due) < max(most, 1):
+                break
     return claims
 
 
 def _claimed_before(unit: Unit, who: _Claimant) -> list[Claim]:
     """What an earlier run of the same unit of work claimed whose commit we did not hear of."""
-    query = select(items).where(IS_CLAIMED, items.c.owner == who.worker, items.c.token == who.token)
-    return [_as_claim(row) for row in unit.run(query).mappings()]
+    if not who.has_tried:
+        who.has_tried = True
+        return []
+    query = select(*OF_CLAIM, items.c.attempts)
+    query = query.where(IS_CLAIMED, items.c.owner == who.worker, items.c.token == who.token)
+    return [_as_claim(row, who.token, row.attempts) for row in unit.run(query)]
+
+
+def _due_priorities(unit: Unit, lanes: Sequence[str]) -> list[int]:
+    """Priorities at which something is due, best first.
+
+    What is passed over for long comes before all others for one second of every few.
+    """
+    values: dict[str, Any] = {f"lane{number}": lane for number, lane in enumerate(lanes)}
+    waits: dict[int, int] = {}
+    for priority, at in unit.run(_first_of_priorities(len(lanes)), values):
+        if at is not None and at <= unit.now:
+            waits[priority] = min(at, waits.get(priority, at))
+    order = sorted(waits)
+    if unit.now // 1000 % TURN_OF_NEGLECTED == 0:
+        order.sort(key=lambda priority: unit.now - waits[priority] < NEGLECTED_MS)
+    return order
+
+
+@lru_cache(maxsize=16)
+def _first_of_priorities(lanes: int) -> TextClause:
+    parts = (
+        FIRST_OF_PRIORITY.replace("#", str(lane)).replace("$", str(priority))
+        for lane in range(lanes)
+        for priority in PRIORITIES
+    )
+    return text(" UNION ALL ".join(parts))
 
 
 def _due_lines(unit: Unit, lanes: Sequence[str], priority: int, limit: int) -> list[Line]:
@@ -295,11 +377,10 @@ def _claim_from(
     """As many items of each line as are wanted; a line that gave enough rests for a while."""
     if not wanted:
         return []
-    ids: list[str] = []
+    claims: list[Claim] = []
     asked = [(line, most) for line, (most, _) in wanted.items() if most]
     for some in batches(asked, LINES_AT_ONCE):
-        ids += _next_ids(unit, some)
-    claims = _take(unit, who, ids)
+        claims += _take(unit, who, unit.run(*_next_of(unit, some)))
     got = Counter(Line(claim.lane, claim.priority, claim.group) for claim in claims)
     rows = [
         {
@@ -314,74 +395,63 @@ def _claim_from(
     return claims
 
 
-def _next_ids(unit: Unit, wanted: Sequence[tuple[Line, int]]) -> Sequence[str]:
-    """The items that are next in lines: of each as many as are wanted."""
+def _next_of(
+    unit: Unit, wanted: Sequence[tuple[Line, int]]
+) -> tuple[Executable, Mapping[str, Any]]:
+    """A query for the items that are next in lines, of each as many as are wanted."""
     values: dict[str, Any] = {"now": unit.now}
     for number, (line, most) in enumerate(wanted):
-        values |= {
-            f"lane{number}": line.lane,
-            f"priority{number}": line.priority,
-            f"group{number}": line.group,
-            f"most{number}": most,
-        }
-    return unit.run(_next_of_lines(len(wanted)), values).scalars().all()
+        values[f"lane{number}"] = line.lane
+        values[f"priority{number}"] = line.priority
+        values[f"group{number}"] = line.group
+        values[f"most{number}"] = most
+    return _next_of_lines(len(wanted)), values
 
 
 @lru_cache(maxsize=LINES_AT_ONCE)
-def _next_of_lines(count: int) -> TextClause:
+def _next_of_lines(count: int) -> Executable:
     parts = (NEXT_OF_LINE.replace("#", str(number)) for number in range(count))
-    return text(" UNION ALL ".join(parts))
+    ids = text(" UNION ALL ".join(parts)).columns(items.c.id).subquery()
+    return _to_take(items.c.id.in_(select(ids.c.id)))
 
 
 def _claim_ids(unit: Unit, who: _Claimant, ids: Sequence[str]) -> list[Claim]:
-    return _claimed_before(unit, who) + _take(unit, who, ids)
-
-
-def _take(unit: Unit, who: _Claimant, ids: Sequence[str]) -> list[Claim]:
-    """Those of some items that wait and whose time has come are the claimant's; oldest first."""
-    rows: list[RowMapping] = []
+    claims = _claimed_before(unit, who)
     for some in batches(ids):
-        statement = (
-            update(items)
-            .where(items.c.id.in_(_ready(unit, some)))
-            .values(
-                state=State.CLAIMED,
-                owner=who.worker,
-                token=who.token,
-                claimed_at=unit.now,
-                attempts=items.c.attempts + 1,
-            )
-            .returning(*items.c)
-        )
-        rows += unit.run(statement).mappings()
-    rows.sort(key=lambda row: (row["not_before"], row["id"]))
-    return [_as_claim(row) for row in rows]
+        claims += _take(unit, who, unit.run(_to_take(unit.among(items.c.id, some))))
+    return claims
 
 
-def _ready(unit: Unit, ids: Sequence[str]) -> list[str]:
-    """Those of some items that wait and whose time has come; nobody else can take them now.
+def _to_take(chosen: ColumnElement[bool]) -> Executable:
+    """Some items, which nobody else can take now.
 
     They are found by their ids alone: asked for the state too, an engine that knows little of
     its tables looks at all that wait.
     """
-    query = select(items.c.id, items.c.state, items.c.not_before).where(items.c.id.in_(ids))
-    rows = unit.run(query.order_by(items.c.id).with_for_update(skip_locked=True))
-    return [row.id for row in rows if row.state == State.WAITING and row.not_before <= unit.now]
+    query = select(*OF_CLAIM, items.c.attempts, items.c.state, items.c.not_before)
+    return query.where(chosen).with_for_update(skip_locked=True)
 
 
-def _as_claim(row: RowMapping) -> Claim:
-    return Claim(
-        id=row["id"],
-        lane=row["lane"],
-        token=row["token"],
-        payload=row["payload"],
-        group=row["group_key"],
-        priority=row["priority"],
-        attempts=row["attempts"],
-        lost=row["lost"],
-        tried=row["tried"],
-        traceparent=row["traceparent"],
+def _take(unit: Unit, who: _Claimant, rows: Iterable[Any]) -> list[Claim]:
+    """Those of some items that wait and whose time has come are the claimant's; oldest first."""
+    ready = [row for row in rows if row.state == State.WAITING and row.not_before <= unit.now]
+    if not ready:
+        return []
+    statement = update(items).where(unit.among(items.c.id, [row.id for row in ready]))
+    statement = statement.values(
+        state=State.CLAIMED,
+        owner=who.worker,
+        token=who.token,
+        claimed_at=unit.now,
+        attempts=items.c.attempts + 1,
     )
+    unit.run(statement)
+    ready.sort(key=lambda row: (row.not_before, row.id))
+    return [_as_claim(row, who.token, row.attempts + 1) for row in ready]
+
+
+def _as_claim(row: Any, token: int, attempts: int) -> Claim:
+    return Claim._make((*row[: len(OF_CLAIM)], token, attempts))
 
 
 def _try_alone(unit: Unit, claim: Claim) -> bool:
@@ -399,7 +469,7 @@ def _try_alone(unit: Unit, claim: Claim) -> bool:
 
 def _settle(unit: Unit, endings: Sequence[tuple[Claim, Ending]], record: Record | None) -> set[str]:
     """End the claims that are still ours; those of another are left alone."""
-    held: dict[tuple[str, int], State] = {}
+    held: dict[tuple[str, int], str] = {}
     for some in batches(endings):
         held |= _held(unit, [claim.id for claim, _ in some])
     ours: dict[str, tuple[Claim, Ending]] = {}
@@ -415,26 +485,22 @@ def _settle(unit: Unit, endings: Sequence[tuple[Claim, Ending]], record: Record 
     return {claim.id for claim, _ in endings if (claim.id, claim.token) in held}
 
 
-def _held(unit: Unit, ids: Sequence[str]) -> dict[tuple[str, int], State]:
+def _held(unit: Unit, ids: Sequence[str]) -> dict[tuple[str, int], str]:
     """Items by the token that they carry, and their state.
 
     One that carries ours but is not claimed any more was ended by an earlier run of the same
     unit of work.
     """
-    query = select(items.c.id, items.c.token, items.c.state).where(items.c.id.in_(ids))
+    query = select(items.c.id, items.c.token, items.c.state).where(unit.among(items.c.id, ids))
     rows = unit.run(query.order_by(items.c.id).with_for_update())
-    return {(row.id, row.token): State(row.state) for row in rows}
+    return {(item, token): state for item, token, state in rows}
 
 
 def _finish(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
     for some in batches(endings):
-        statement = (
-            update(items)
-            .where(items.c.id.in_([claim.id for claim, _ in some]))
-            .values(state=State.DONE, finished_at=unit.now, failure=None)
-            .returning(items.c.lane, items.c.quota)
-        )
-        discount(unit, unit.run(statement))
+        statement = update(items).where(unit.among(items.c.id, [claim.id for claim, _ in some]))
+        unit.run(statement.values(state=State.DONE, finished_at=unit.now, failure=None))
+    discount(unit, ((claim.lane, claim.quota) for claim, _ in endings))
 
 
 def _bury(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
@@ -446,9 +512,7 @@ def _bury(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
     )
     rows = [{"an_id": claim.id, "a_failure": ending.failure} for claim, ending in endings]
     unit.run(statement, rows)
-    query = select(items.c.lane, items.c.quota)
-    for some in batches(endings):
-        discount(unit, unit.run(query.where(items.c.id.in_([claim.id for claim, _ in some]))))
+    discount(unit, ((claim.lane, claim.quota) for claim, _ in endings))
 
 
 def _wait_again(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
@@ -510,7 +574,7 @@ def _revive(unit: Unit, ids: Sequence[str] | None, lane: str | None) -> int:
         chosen.append(items.c.lane == lane)
     if ids is None:
         return _let_wait(unit, chosen)
-    return sum(_let_wait(unit, [*chosen, items.c.id.in_(some)]) for some in batches(ids))
+    return sum(_let_wait(unit, [*chosen, unit.among(items.c.id, some)]) for some in batches(ids))
 
 
 def _let_wait(unit: Unit, chosen: Sequence[ColumnElement[bool]]) -> int:

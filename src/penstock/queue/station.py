@@ -18,7 +18,7 @@ from penstock.core.log import get_logger
 from penstock.kernel.model import Broken, Outcome, Request, Wait
 from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import Pace
-from penstock.queue.lanes import Lane, Result
+from penstock.queue.lanes import Impatient, Lane, Provident, Result
 from penstock.queue.ports import Bury, Claim, Ending, Queue, Release
 from penstock.queue.sources import Source
 from penstock.queue.worker import Crew, CrewSettings
@@ -77,6 +77,7 @@ class Station:
         self._in_hand: deque[Request] = deque()
         self._suspects: deque[Request] = deque()
         self._suspect = ""
+        self._providing: dict[str, asyncio.Task[None]] = {}
         self._ending: set[str] = set()
         self._held: Counter[str] = Counter()
         self._paces: dict[str, Pace] = {}
@@ -92,6 +93,7 @@ class Station:
             CrewSettings(settings.workers, settings.capacity, settings.keep_seconds),
             far=self._put_back,
             still_wanted=lambda request: request.id in self._claims,
+            will_wait=self._will_wait,
         )
 
     @property
@@ -110,6 +112,14 @@ class Station:
         self.stop()
         self._crew.abort()
 
+    def cancel(self, item: str) -> bool:
+        """Break off an item that was withdrawn from the queue; whether it was ours."""
+        if item not in self._claims:
+            return False
+        self._crew.cancel(item)
+        self._end(item, Release())
+        return True
+
     async def forget(self) -> None:
         """Our claims are another's now: begin none of them."""
         for item in self._claims:
@@ -127,8 +137,11 @@ class Station:
             hurry = tasks.create_task(self._end_of_grace())
             left = await self._crew.work(self._requests())
             hurry.cancel()
-            for request in (*left, *self._in_hand, *self._suspects):
-                self._end(request.id, Release())
+            for task in self._providing.values():
+                task.cancel()
+            requests = (*left, *self._in_hand, *self._suspects)
+            for item in (*self._providing, *(request.id for request in requests)):
+                self._end(item, Release())
             await self._all_settled()
             settling.cancel()
 
@@ -144,9 +157,14 @@ class Station:
         while not self._stopping.is_set():
             # All are ours from here on, also those that nobody takes from us after a stop.
             for claim in await self._claim():
-                if request := self._accept(claim):
-                    waiting = self._suspects if claim.lost >= SUSPICIOUS else self._in_hand
-                    waiting.append(request)
+                self._claims[claim.id] = claim
+                self._held[claim.group] += 1
+                lane = self._lanes.get(claim.lane)
+                if isinstance(lane, Provident) and lane.needs(claim):
+                    task = asyncio.create_task(self._provide(lane, claim))
+                    self._providing[claim.id] = task
+                else:
+                    self._accept(claim)
             try:
                 await self._try_a_suspect()
             except StoreError as error:
@@ -189,9 +207,29 @@ class Station:
         wanted = FIRST_SHARE if pace is None else turns_within(pace, HORIZON)
         return max(0, wanted - self._held[group]), HORIZON if pace else 0.0
 
-    def _accept(self, claim: Claim) -> Request | None:
-        self._claims[claim.id] = claim
-        self._held[claim.group] += 1
+    async def _provide(self, lane: Provident, claim: Claim) -> None:
+        """Get what an item needs without holding up the others."""
+        try:
+            failure = await lane.provide(claim)
+        except Exception as error:
+            get_logger().exception("an item cannot be provided for", item=claim.id)
+            failure = Broken("internal_error", repr(error))
+        del self._providing[claim.id]
+        if self._claims.get(claim.id) is not claim:
+            return
+        if failure is None:
+            self._accept(claim)
+            self._source.nudge()
+        elif request := self._request_of(claim):
+            self._ended(Outcome(request, None, failure, ()))
+
+    def _accept(self, claim: Claim) -> None:
+        """Have an item begun as soon as may be."""
+        if request := self._request_of(claim):
+            waiting = self._suspects if claim.lost >= SUSPICIOUS else self._in_hand
+            waiting.append(request)
+
+    def _request_of(self, claim: Claim) -> Request | None:
         try:
             request = self._lanes[claim.lane].request(claim)
         except (KeyError, TypeError, ValueError) as error:
@@ -210,6 +248,11 @@ class Station:
         if claim:
             ending = self._lanes[claim.lane].conclude(claim, outcome)
             self._end(claim.id, ending, outcome)
+
+    def _will_wait(self, request: Request, wait: Wait) -> bool:
+        claim = self._claims.get(request.id)
+        lane = self._lanes[claim.lane] if claim else None
+        return not (claim and isinstance(lane, Impatient)) or lane.will_wait(claim, wait)
 
     def _put_back(self, request: Request, wait: Wait) -> None:
         """A gate asks to wait for longer than claims are kept."""

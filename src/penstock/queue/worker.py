@@ -41,6 +41,7 @@ class Crew:
         *,
         far: Callable[[Request, Wait], None] | None = None,
         still_wanted: Callable[[Request], bool] = lambda _request: True,
+        will_wait: Callable[[Request, Wait], bool] = lambda _request, _wait: True,
     ) -> None:
         self._pipeline = pipeline
         self._clock = clock
@@ -48,6 +49,8 @@ class Crew:
         self._settings = settings
         self._far = far
         self._still_wanted = still_wanted
+        self._will_wait = will_wait
+        self._under_way: dict[str, asyncio.Timeout] = {}
         self._frontier: Frontier[Request | Visit] = Frontier()
         self._idle: deque[asyncio.Future[None]] = deque()
         self._away_since: dict[str, float] = {}
@@ -99,6 +102,11 @@ class Crew:
         self.stop()
         for worker in self._workers:
             worker.cancel()
+
+    def cancel(self, request_id: str) -> None:
+        """Break off what is under way for a request; nothing is delivered for it."""
+        if limit := self._under_way.get(request_id):
+            limit.reschedule(asyncio.get_running_loop().time())
 
     async def _feed(self, requests: AsyncIterator[Request]) -> None:
         """Put requests in the frontier as long as there is room, then wait for room."""
@@ -158,19 +166,34 @@ class Crew:
             if isinstance(visit, Visit) and _is_well(step):
                 self._away_since.pop(visit.ledger, None)
             self._finish(step)
+        else:
+            self._frontier.done(line)
         if not self._room.is_set() and len(self._frontier) < self._settings.max_queued:
             self._room.set()
 
-    async def _advance(self, visit: Visit) -> Outcome | Wait:
-        """Walk on; a fault of our own ends this visit, not the others."""
+    async def _advance(self, visit: Visit) -> Outcome | Wait | None:
+        """Walk on; a fault of our own ends this visit, not the others. None: it was cancelled."""
+        request = visit.request
         try:
-            step = await self._pipeline.advance(visit)
-            if isinstance(step, Wait) and not self._far and self._too_long(visit.ledger, step):
-                return await self._pipeline.give_up(visit, step)
+            async with asyncio.timeout(None) as limit:
+                self._under_way[request.id] = limit
+                step = await self._pipeline.advance(visit)
+                if isinstance(step, Wait) and self._gives_up(visit, step):
+                    return await self._pipeline.give_up(visit, step)
         except Exception as error:
-            get_logger().exception("internal error", request_id=visit.request.id)
+            if isinstance(error, TimeoutError) and limit.expired():
+                await self._pipeline.let_go(visit)
+                return None
+            get_logger().exception("internal error", request_id=request.id)
             return await self._pipeline.fail(visit, error)
+        finally:
+            self._under_way.pop(request.id, None)
         return step
+
+    def _gives_up(self, visit: Visit, wait: Wait) -> bool:
+        if not self._will_wait(visit.request, wait):
+            return True
+        return self._far is None and self._too_long(visit.ledger, wait)
 
     def _put_aside(self, line: str, visit: Visit, wait: Wait) -> None:
         goal, limit = visit.ledger, visit.policy.pace.concurrency

@@ -1,23 +1,45 @@
 """The one place where SQLite and PostgreSQL differ."""
 
+import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
-from sqlalchemy import Column, Connection, Table, Text, event, func, inspect, select, text
+from sqlalchemy import (
+    ARRAY,
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    create_engine,
+    event,
+    func,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import AsyncAdaptedQueuePool
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import QueuePool
 
 from penstock.core.clock import Clock
 from penstock.core.errors import SettingsError
 from penstock.core.log import get_logger
-from penstock.store.schema import Moment, metadata
+from penstock.store.schema import Moment, dump, metadata, storable
 from penstock.store.settings import FILE_NAME, StoreSettings
+
+T = TypeVar("T")
 
 #: A reader that finds no free connection waits; this long is long enough to call it lost.
 POOL_SECONDS = 30.0
@@ -26,6 +48,8 @@ BELIEVABLE = 86_400_000
 #: Classes of PostgreSQL's error codes that pass by themselves: connection, resources (also a
 #: full disk), operator intervention, input/output, and transactions in each other's way.
 PASSING = ("08", "53", "57", "58", "40", "55P03", "25P03")
+#: SQLite allows 32,000 values in a statement.
+ROWS_AT_ONCE = 128
 #: A process that is frozen, or cut off, in the middle of a transaction holds its locks no longer
 #: than this; shorter than the silence after which its claims are taken back.
 IDLE_MS = 10_000
@@ -51,14 +75,40 @@ times = Table(
 )
 
 
+class InsertText(NamedTuple):
+    """The text of an INSERT of one row, and the columns in the order of its values."""
+
+    text: str
+    names: tuple[str, ...]
+
+
+#: Texts with their values: those of one row, or a list of those of many.
+Spread = Iterator[tuple[str, Any]]
+
+
 class Dialect(Protocol):
     """What the rest of the store needs to know about its engine."""
 
     name: str
     #: Whether several transactions may write at the same time.
     has_channels: bool
-    writing: AsyncEngine
-    reading: AsyncEngine
+    writing: Engine
+    reading: Engine
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run a function that changes nothing in a transaction."""
+        ...
+
+    async def write(self, work: Callable[[Connection], T], *, quick: bool) -> T:
+        """Run a function in a transaction, which is committed if it returns.
+
+        One that is quick takes no longer than the loop may be held up.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Give up all connections, when what is under way is over."""
+        ...
 
     def now(self, connection: Connection) -> int:
         """Milliseconds since 1970, by the clock that all processes share."""
@@ -66,6 +116,14 @@ class Dialect(Protocol):
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An INSERT with ON CONFLICT."""
+        ...
+
+    def spread(self, insert: InsertText, rows: Sequence[tuple[Any, ...]]) -> Spread:
+        """The calls of the driver that insert some rows quickest."""
+        ...
+
+    def among(self, column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
+        """Whether a column has one of some values: one parameter, however many there are."""
         ...
 
     def take_turns(self, connection: Connection, name: str) -> None:
@@ -86,7 +144,12 @@ class Dialect(Protocol):
 
 
 class Sqlite:
-    """One file, one writer at a time, any number of readers; what is committed is on disk."""
+    """One file, one writer at a time, any number of readers; what is committed is on disk.
+
+    What may take long is a thread's: to get the file for writing, to wait for the disk, and
+    whatever is not quick. The statements of a quick transaction are carried out in the loop:
+    to hand each over to a thread and back costs more than the statement.
+    """
 
     name = "sqlite"
     has_channels = False
@@ -101,8 +164,43 @@ class Sqlite:
         path = settings.folder / FILE_NAME
         self.writing = self._engine(path, settings, 1, "BEGIN IMMEDIATE")
         self.reading = self._engine(path, settings, settings.pool_size, "BEGIN")
+        self._writer = ThreadPoolExecutor(1, "store-writer")
+        self._readers = ThreadPoolExecutor(settings.pool_size, "store-reader")
         self._clock = clock
         self._offset: int | None = None
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        def run() -> T:
+            with self.reading.begin() as connection:
+                return work(connection)
+
+        return await asyncio.get_running_loop().run_in_executor(self._readers, run)
+
+    async def write(self, work: Callable[[Connection], T], *, quick: bool) -> T:
+        in_thread = partial(asyncio.get_running_loop().run_in_executor, self._writer)
+        connection = await in_thread(self._begin)
+        try:
+            result = work(connection) if quick else await in_thread(work, connection)
+            await in_thread(connection.commit)
+        finally:
+            # In the thread, too: whoever was cancelled may have left something to it.
+            await asyncio.shield(in_thread(connection.close))
+        return result
+
+    def _begin(self) -> Connection:
+        connection = self.writing.connect()
+        try:
+            connection.begin()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._writer.shutdown)
+        await asyncio.to_thread(self._readers.shutdown)
+        self.writing.dispose()
+        self.reading.dispose()
 
     def now(self, connection: Connection) -> int:
         """The machine's clock may be set: after a first look at it only durations count."""
@@ -132,6 +230,20 @@ class Sqlite:
     def insert(self, table: Table) -> sqlite.Insert:
         return sqlite.insert(table)
 
+    def spread(self, insert: InsertText, rows: Sequence[tuple[Any, ...]]) -> Spread:
+        """Many rows in a statement: between two steps others may take the interpreter's lock."""
+        at, size = 0, ROWS_AT_ONCE
+        while at < len(rows):
+            # Sizes are halved, so that there are few texts and the driver knows them all.
+            while size > len(rows) - at:
+                size //= 2
+            yield _of_rows(insert, size), tuple(chain.from_iterable(rows[at : at + size]))
+            at += size
+
+    def among(self, column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
+        each = func.json_each(bindparam(None, dump(values), Text)).table_valued("value")
+        return column.in_(select(each.c.value))
+
     def take_turns(self, connection: Connection, name: str) -> None:
         """There is only one writer anyway."""
 
@@ -145,17 +257,17 @@ class Sqlite:
         return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in PASSING_IN_FILE
 
     @staticmethod
-    def _engine(path: Path, settings: StoreSettings, size: int, begin: str) -> AsyncEngine:
-        engine = create_async_engine(
-            f"sqlite+aiosqlite:///{path}",
-            poolclass=AsyncAdaptedQueuePool,
+    def _engine(path: Path, settings: StoreSettings, size: int, begin: str) -> Engine:
+        engine = create_engine(
+            f"sqlite+pysqlite:///{path}",
+            poolclass=QueuePool,
             pool_size=size,
             max_overflow=0,
             pool_timeout=POOL_SECONDS,
-            connect_args={"timeout": settings.busy_seconds},
+            connect_args={"timeout": settings.busy_seconds, "check_same_thread": False},
         )
-        event.listen(engine.sync_engine, "connect", _prepare_sqlite)
-        event.listen(engine.sync_engine, "begin", _begin_with(begin))
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_with(begin))
         return engine
 
 
@@ -171,7 +283,7 @@ class Postgres:
         except ArgumentError as error:
             raise SettingsError("PENSTOCK_STORE__URL is not a URL") from error
         try:
-            self.writing = self.reading = create_async_engine(
+            self._engine = create_async_engine(
                 url,
                 pool_size=settings.pool_size,
                 max_overflow=0,
@@ -188,6 +300,18 @@ class Postgres:
             raise SettingsError(
                 "PENSTOCK_STORE__URL needs the PostgreSQL client: pip install 'penstock[postgres]'"
             ) from error
+        self.writing = self.reading = self._engine.sync_engine
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        return await self.write(work, quick=True)
+
+    async def write(self, work: Callable[[Connection], T], *, quick: bool) -> T:
+        del quick
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(work)
+
+    async def close(self) -> None:
+        await self._engine.dispose()
 
     def now(self, connection: Connection) -> int:
         clock = text("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
@@ -195,6 +319,13 @@ class Postgres:
 
     def insert(self, table: Table) -> postgresql.Insert:
         return postgresql.insert(table)
+
+    def spread(self, insert: InsertText, rows: Sequence[tuple[Any, ...]]) -> Spread:
+        """The driver sends all rows at once."""
+        yield insert.text, list(rows)
+
+    def among(self, column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
+        return column == any_(bindparam(None, [storable(value) for value in values], ARRAY(Text)))
 
     def take_turns(self, connection: Connection, name: str) -> None:
         lock = text("SELECT pg_advisory_xact_lock(:key)")
@@ -241,6 +372,13 @@ def _prepare_sqlite(connection: Any, record: Any) -> None:
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+@lru_cache(maxsize=256)
+def _of_rows(insert: InsertText, number: int) -> str:
+    """An INSERT of several rows."""
+    one = f"({', '.join('?' * len(insert.names))})"
+    return insert.text.replace(one, ", ".join([one] * number), 1)
 
 
 def _begin_with(begin: str) -> Callable[[Connection], None]:

@@ -7,15 +7,15 @@ paid once for all of them. One that fails is run again alone, so that it harms n
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError, StoreError, StoreLost
@@ -26,8 +26,11 @@ from penstock.store.unit import Unit
 
 T = TypeVar("T")
 Work = Callable[[Unit], T]
+Transact = Callable[[Callable[[Connection], list[Any]]], Awaitable[list[Any]]]
 
 MOST_IN_ONE_COMMIT = 512
+#: Channels of writes that take milliseconds, however large the store is.
+QUICK = frozenset({"put", "claim", "settle"})
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0
 
 
@@ -37,6 +40,7 @@ class _Job:
 
     work: Work[Any]
     done: asyncio.Future[Any]
+    quick: bool
 
     def end(self, result: Any) -> None:
         if not self.done.done():
@@ -71,14 +75,15 @@ class Store:
         """
         if self._is_closed:
             raise StoreError("the store is closed: nothing can be written any more")
-        job = _Job(work, asyncio.get_running_loop().create_future())
+        done = asyncio.get_running_loop().create_future()
+        job = _Job(work, done, quick=channel in QUICK)
         await self._channel(channel).put(job)
         result: T = await job.done
         return result
 
     async def read(self, work: Work[T]) -> T:
         """Run a unit of work that changes nothing."""
-        (result,) = await self._ride_out(self._dialect.reading, [work])
+        (result,) = await self._ride_out([work], self._dialect.read)
         found: T = result
         return found
 
@@ -102,7 +107,8 @@ class Store:
     async def _carry_out(self, group: list[_Job]) -> None:
         """All in one transaction; if one of them fails, each on its own."""
         try:
-            results = await self._ride_out(self._dialect.writing, [job.work for job in group])
+            transact = partial(self._dialect.write, quick=all(job.quick for job in group))
+            results = await self._ride_out([job.work for job in group], transact)
         except StoreLost as error:
             for job in group:
                 job.fail(error)
@@ -117,13 +123,13 @@ class Store:
             for job, result in zip(group, results, strict=True):
                 job.end(result)
 
-    async def _ride_out(self, engine: AsyncEngine, works: list[Work[Any]]) -> list[Any]:
+    async def _ride_out(self, works: list[Work[Any]], transact: Transact) -> list[Any]:
         """Run works in one transaction; again and again while the trouble is one that passes."""
         give_up_at = self._clock.monotonic() + self._settings.ride_out_seconds
         pause = FIRST_PAUSE
         while True:
             try:
-                return await self._transact(engine, works)
+                return await self._transact(works, transact)
             except (SQLAlchemyError, OSError, TimeoutError) as error:
                 if not (isinstance(error, NoFreeConnection) or self._dialect.passes(error)):
                     raise _explained(error) from error
@@ -133,15 +139,14 @@ class Store:
             await self._clock.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    async def _transact(self, engine: AsyncEngine, works: list[Work[Any]]) -> list[Any]:
+    async def _transact(self, works: list[Work[Any]], transact: Transact) -> list[Any]:
         def run(connection: Connection) -> list[Any]:
             unit = Unit(connection, self._dialect)
             results = [work(unit) for work in works]
             unit.close()
             return results
 
-        async with engine.begin() as connection:
-            return await connection.run_sync(run)
+        return await transact(run)
 
     async def flush(self) -> None:
         """Wait until everything that was asked for is written."""
@@ -157,8 +162,7 @@ class Store:
             while not jobs.empty():
                 _cut_off([jobs.get_nowait()], jobs)
                 await asyncio.sleep(0)  # whoever waited for room in the queue comes now
-        await self._dialect.writing.dispose()
-        await self._dialect.reading.dispose()
+        await self._dialect.close()
 
 
 @asynccontextmanager

@@ -7,13 +7,21 @@ the way: so whatever it does to anything but the unit must not matter.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import Column, Connection, CursorResult, Executable, Table, TypeDecorator
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    CursorResult,
+    Executable,
+    Table,
+    TypeDecorator,
+)
 from sqlalchemy import Dialect as EngineDialect
 from sqlalchemy.dialects import postgresql, sqlite
 
-from penstock.store.dialect import Dialect
+from penstock.store.dialect import Dialect, InsertText
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -82,11 +90,17 @@ class Unit:
         dialect = self._connection.dialect
         insert = _compiled(dialect, self._dialect.insert, table, on_conflict, tuple(rows[0]))
         columns = [_column(table.c[name], rows, dialect) for name in insert.names]
-        self._connection.exec_driver_sql(insert.text, list(zip(*columns, strict=True)))
+        rows_of_values = list(zip(*columns, strict=True))
+        for text, values in self._dialect.spread(insert, rows_of_values):
+            self._connection.exec_driver_sql(text, values)
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An INSERT that can say what to do on a conflict."""
         return self._dialect.insert(table)
+
+    def among(self, column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
+        """Whether a column of text has one of some values; as `in_`, but quick with many."""
+        return self._dialect.among(column, values)
 
     def take_turns(self, name: str) -> None:
         """Let only one transaction at a time pass here until it is over."""
@@ -114,20 +128,15 @@ class Unit:
 
     def close(self) -> None:
         """Write the tallies; the commit follows."""
-        for tally in self._tallies.values():
+        while self._tallies:
+            # One tally may begin another while it is written.
+            _, tally = self._tallies.popitem()
             tally.write(self)
 
     @property
     def connection(self) -> Connection:
         """For migrations, which need more than statements."""
         return self._connection
-
-
-class _Insert(NamedTuple):
-    """The text of an INSERT, and the columns in the order of its values."""
-
-    text: str
-    names: Sequence[str]
 
 
 @lru_cache(maxsize=256)
@@ -137,10 +146,10 @@ def _compiled(
     table: Table,
     on_conflict: Callable[[Any], Any],
     names: tuple[str, ...],
-) -> _Insert:
+) -> InsertText:
     statement = on_conflict(insert(table)).values(dict.fromkeys(names))
     compiled = statement.compile(dialect=dialect)
-    return _Insert(str(compiled), compiled.positiontup)
+    return InsertText(str(compiled), tuple(compiled.positiontup or ()))
 
 
 def _column(column: Column[Any], rows: Rows, dialect: EngineDialect) -> list[Any]:

@@ -52,8 +52,6 @@ FAST = {
     "PENSTOCK_RETRY__INITIAL_DELAY_MS": "1",
     "PENSTOCK_ROBOTS__RETRY_SECONDS": "0.01",
     "PENSTOCK_FETCH__WORKERS": "64",
-    # As much as is under way at once, so that few items are lost with a worker again and again.
-    "PENSTOCK_QUEUE__CAPACITY": "32",
 }
 QUICK_PULSE = {"PENSTOCK_QUEUE__BEAT_SECONDS": "0.2", "PENSTOCK_QUEUE__SILENCE_SECONDS": "2"}
 
@@ -117,8 +115,8 @@ class Arena:
     def as_worker(self, **extra: str) -> dict[str, str]:
         """The environment of one more worker.
 
-        Several workers must share a Redis. Each has its own prefix there: who is killed with a
-        site's only slot in its hand leaves it taken for two minutes, which is not what is tested.
+        Several workers must share a Redis. Each has its own prefix there, unless told: the slots
+        of one that is killed are free only after a while, and many are killed in that time.
         """
         self._workers += 1
         shared = {

@@ -16,11 +16,14 @@ WORKERS = 3
 SECOND_SIGNAL_SECONDS = 2.0
 FOR_EVER = 25.0
 SHIPPED_PULSE = {"PENSTOCK_QUEUE__BEAT_SECONDS": "5", "PENSTOCK_QUEUE__SILENCE_SECONDS": "20"}
+ONE_LEDGER = {"PENSTOCK_SHARED__PREFIX": "all:"}
 MOST_TRIES = 100
 #: While a worker thaws, the pages are slow: what it had is under way elsewhere.
 HANG_SECONDS = 2.0
 #: So much waits that others are soon done with it, and idle when the frozen one's items come.
 LITTLE = 30
+#: As many pages hang as one site has slots, or more.
+SLOTS = 8
 
 
 async def kill_at_random(arena: Arena, size: Size) -> Played:
@@ -34,6 +37,29 @@ async def kill_at_random(arena: Arena, size: Size) -> Played:
             await workers[victim].kill()
             workers[victim] = await arena.nursery.fork(["worker"], arena.as_worker())
     return Played(size.faults, await arena.drained())
+
+
+async def kill_with_slots(arena: Arena, size: Size) -> Played:
+    """`kill -9` of a worker that holds every slot of its sites, which another waits for."""
+    longest = 0.0
+    async with arena.load(size.items, LITTLE) as load:
+        for _ in range(size.faults):
+            with arena.pages.hanging(FOR_EVER):
+                hits = len(arena.site.hits)
+                victim = await arena.start_worker(**ONE_LEDGER)
+                await load.flows()
+                await until(partial(_is_hit, arena, hits + SLOTS), RECOVERY_SECONDS)
+                await victim.kill()
+            with load.pausing():
+                heir = await arena.start_worker(**ONE_LEDGER)
+                longest = max(longest, await arena.drained())
+            await arena.send_home(heir)
+    await arena.start_worker(**ONE_LEDGER)
+    return Played(size.faults, max(longest, await arena.drained()))
+
+
+async def _is_hit(arena: Arena, times: int) -> bool:
+    return len(arena.site.hits) >= times
 
 
 async def end_gently(arena: Arena, size: Size) -> Played:

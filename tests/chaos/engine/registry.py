@@ -7,6 +7,7 @@ SCENARIOS = {
     scenario.name: scenario
     for scenario in (
         Scenario("kill -9", kills.kill_at_random, Size(5_000, 20), Size(200_000, 1_000)),
+        Scenario("kill -9, one ledger", kills.kill_with_slots, Size(500, 1), Size(20_000, 20)),
         Scenario("SIGTERM", kills.end_gently, Size(1_000, 3), Size(50_000, 50)),
         Scenario("SIGTERM twice", kills.end_at_once, Size(300, 1), Size(5_000, 20)),
         Scenario("SIGSTOP, SIGCONT", kills.freeze, Size(2_000, 1), Size(50_000, 20)),

@@ -26,6 +26,11 @@ class LogLines:
         lines = self.text.removesuffix("\n").split("\n") if self.text else []
         return [json.loads(line, parse_constant=_refuse) for line in lines]
 
+    def forget(self) -> None:
+        """Look only at what is written from now on."""
+        self.stream.seek(0)
+        self.stream.truncate()
+
     def only(self) -> dict[str, Any]:
         """The one line that was written."""
         (line,) = self.parsed()

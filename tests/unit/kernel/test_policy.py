@@ -68,7 +68,7 @@ def file(tmp_path: Path) -> PolicyFile:
         ("allowed_hours: {start: 3, end: 3}", "allowed_hours", "would be empty"),
         ("allowed_hours: {start: 3, end: 4, strat: 3}", "allowed_hours.strat", "'start'?"),
         ("robots: {on_unreachble: allow}", "robots.on_unreachble", "'on_unreachable'?"),
-        ("fetcher: carrier-pigeon", "fetcher", "'http' or 'browser'"),
+        ("fetcher: carrier-pigeon", "fetcher", "'http', 'browser' or 'auto'"),
         ("group: 'Not A Name'", "group", "should match pattern"),
         ("min_delay_ms: 3, max_delay_ms: 2", "", "greater than max_delay_ms"),
     ],

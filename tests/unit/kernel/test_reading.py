@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from penstock.core.urls import Url
 from penstock.kernel.model import Page
 from penstock.kernel.reader import Reader
 from penstock.kernel.reading import Judgment, Reading, record_json
@@ -253,6 +254,9 @@ def test_extraction_with_a_reason_is_not_ok(reason: ExtractReason) -> None:
 class FakeExtractor:
     def extract(self, page: Page, wanted: str) -> Extraction:
         return Extraction("product", {"name": page.text, "wanted": wanted})
+
+    def needs_browser(self, url: Url, wanted: str) -> bool:
+        return False
 
 
 class FakeJudge:

@@ -136,13 +136,13 @@ async def test_file_that_another_process_keeps_busy_is_waited_for(tmp_path: Path
     async with sqlite_stores(tmp_path) as stores:
         store = await stores.open(SystemClock(), busy_seconds=0.05)
         other = await stores.open()
-        connection = await other._dialect.writing.connect()
-        await connection.execute(text("SELECT 1"))
+        connection = other._dialect.writing.connect()
+        connection.execute(text("SELECT 1"))
         waiting = asyncio.create_task(store.write(switch("a")))
         await asyncio.sleep(0.3)
         was_done = waiting.done()
 
-        await connection.close()
+        connection.close()
         await waiting
 
         assert (was_done, await names(store)) == (False, ["a"])

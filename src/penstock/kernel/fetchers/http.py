@@ -88,6 +88,15 @@ class HttpFetcher:
         for session in sessions:
             await session.close()
 
+    @property
+    def patience(self) -> float:
+        """Seconds for all hops of one attempt."""
+        return self._settings.timeout_seconds
+
+    def look(self) -> float | None:
+        """There is always room for one more."""
+        return None
+
     async def fetch(self, hop: Hop) -> Page | Redirect | Failure:
         """Contact the site once; everything, DNS to last byte, within the hop's time-out."""
         try:

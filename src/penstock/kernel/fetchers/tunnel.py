@@ -72,41 +72,47 @@ class TunnelConnector(Connector):
         while True:
             address, port = addr_infos.pop(0)[4][:2]
             try:
-                return await self._reach(str(address), int(port))
+                return await reach(
+                    self._proxy, str(address), int(port), self._may_connect, self._patience
+                )
             except ConnectionRefusedError as error:
                 if not addr_infos:
                     raise aiohttp.ClientConnectorError(req.connection_key, error) from error
 
-    async def _reach(self, address: str, port: int) -> "Stream":
-        """Ask the proxy for an address; what it does wrong is a `ProxyError`, never an OSError,
-        which aiohttp would take for the site's.
-        """
-        if not self._may_connect(address, port):
-            raise AddressRefused("address")
-        try:
-            return await self._tunnel().connect(address, port, timeout=self._patience)
-        except python_socks.ProxyError as error:
-            if error.error_code in SITE_UNREACHED:
-                raise ConnectionRefusedError(str(error)) from error
-            raise
-        except (OSError, EOFError, ValueError) as error:
-            raise python_socks.ProxyError(error) from error
 
-    def _tunnel(self) -> Tunnel:
-        kind = {
-            "socks5": python_socks.ProxyType.SOCKS5,
-            "http": python_socks.ProxyType.HTTP,
-            "https": python_socks.ProxyType.HTTP,
-        }[self._proxy.protocol]
-        return Tunnel(
-            proxy_type=kind,
-            host=self._proxy.host,
-            port=self._proxy.port,
-            username=self._proxy.user or None,
-            password=self._proxy.password or None,
-            rdns=False,
-            proxy_ssl=ssl.create_default_context() if self._proxy.protocol == "https" else None,
-        )
+async def reach(
+    proxy: Proxy, address: str, port: int, may_connect: Callable[[str, int], bool], patience: float
+) -> "Stream":
+    """Ask a proxy for an address; what it does wrong is a `ProxyError`, never an OSError, which
+    would be taken for the site's. `ConnectionRefusedError` says that the site is not there.
+    """
+    if not may_connect(address, port):
+        raise AddressRefused("address")
+    try:
+        return await _tunnel(proxy).connect(address, port, timeout=patience)
+    except python_socks.ProxyError as error:
+        if error.error_code in SITE_UNREACHED:
+            raise ConnectionRefusedError(str(error)) from error
+        raise
+    except (OSError, EOFError, ValueError) as error:
+        raise python_socks.ProxyError(error) from error
+
+
+def _tunnel(proxy: Proxy) -> Tunnel:
+    kind = {
+        "socks5": python_socks.ProxyType.SOCKS5,
+        "http": python_socks.ProxyType.HTTP,
+        "https": python_socks.ProxyType.HTTP,
+    }[proxy.protocol]
+    return Tunnel(
+        proxy_type=kind,
+        host=proxy.host,
+        port=proxy.port,
+        username=proxy.user or None,
+        password=proxy.password or None,
+        rdns=False,
+        proxy_ssl=ssl.create_default_context() if proxy.protocol == "https" else None,
+    )
 
 
 class _TunnelledHandler(ReplyHandler):

@@ -2,7 +2,8 @@
 
 from penstock.kernel.redis.breaker import RedisBreaker
 from penstock.kernel.redis.pacing import RedisPacing
+from penstock.kernel.redis.presence import Presence
 from penstock.kernel.redis.robots import RedisRobotsCache
 from penstock.kernel.redis.server import Server, connect
 
-__all__ = ["RedisBreaker", "RedisPacing", "RedisRobotsCache", "Server", "connect"]
+__all__ = ["Presence", "RedisBreaker", "RedisPacing", "RedisRobotsCache", "Server", "connect"]

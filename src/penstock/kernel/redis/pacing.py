@@ -1,17 +1,17 @@
 """Pacing in Redis: the ledgers of `kernel.pacing`, one for all processes.
 
-Starts are those that the server saw, by the server's clock. A slot is a lease: a process that
-died gives its slots back when they run out.
+Starts are those that the server saw, by the server's clock. A slot is a lease; those of a process
+that fell silent are free before they run out.
 """
 
 import itertools
-import secrets
 from functools import lru_cache
 
 from penstock.core.clock import Clock
 from penstock.kernel.model import Ticket
 from penstock.kernel.pacing import FULL_HOUSE, MIN_KEPT, NO_SHOW, PACE_MEMORY
 from penstock.kernel.policy import Pace
+from penstock.kernel.redis.presence import ALIVE, load_watchful
 from penstock.kernel.redis.server import Server, load_script, microseconds
 
 
@@ -21,10 +21,9 @@ class RedisPacing:
     def __init__(self, server: Server, clock: Clock, lease_seconds: float) -> None:
         self._server = server
         self._clock = clock
-        self._process = secrets.token_hex(8)
         self._numbers = itertools.count(1)
         lease = microseconds(lease_seconds)
-        self._reserve = load_script(
+        self._reserve = load_watchful(
             "ledger",
             "reserve",
             LEASE=lease,
@@ -37,9 +36,10 @@ class RedisPacing:
         self._penalise = load_script("ledger", "penalise", LEASE=lease)
 
     async def reserve(self, ledger: str, pace: Pace, ticket: Ticket | None = None) -> Ticket:
-        id_ = ticket.id if ticket else f"{self._process}:{next(self._numbers)}"
+        id_ = ticket.id if ticket else f"{self._server.process}:{next(self._numbers)}"
         mark = microseconds(ticket.mark) if ticket and not ticket.granted else 0
-        reply = await self._server.run(self._reserve, _keys(ledger), id_, mark, _text(pace))
+        keys = (*_keys(ledger), ALIVE)
+        reply = await self._server.run(self._reserve, keys, id_, mark, _text(pace))
         granted, wait, turn, slot = (int(number) for number in reply.split())
         return Ticket(
             id=id_,

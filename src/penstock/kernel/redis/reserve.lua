@@ -60,9 +60,13 @@ local function find_slot()
   return ends and tonumber(ends) > now
 end
 
+-- A slot whose lease has run out is free, and so is one of a process that fell silent.
 local function is_full()
   if redis.call('ZCARD', SLOTS) < concurrency then return false end
   redis.call('ZREMRANGEBYSCORE', SLOTS, '-inf', now)
+  for _, holder in ipairs(redis.call('ZRANGE', SLOTS, 0, -1)) do
+    if not is_alive(process_of(holder)) then redis.call('ZREM', SLOTS, holder) end
+  end
   return redis.call('ZCARD', SLOTS) >= concurrency
 end
 
@@ -89,6 +93,7 @@ local function answer(granted, at, turn, has_slot)
 end
 
 open_ledger()
+live(process_of(id))
 agree_on_pace()
 local turn = forget_plan()
 local has_slot = find_slot()

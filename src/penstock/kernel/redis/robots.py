@@ -3,6 +3,7 @@
 from typing import Any
 
 from penstock.kernel.ports import RobotsAnswer
+from penstock.kernel.redis.presence import ALIVE, load_watchful
 from penstock.kernel.redis.server import Server, load_script, microseconds
 
 
@@ -13,7 +14,7 @@ class RedisRobotsCache:
         self._server = server
         self._get = load_script("robots_get")
         self._put = load_script("robots_put")
-        self._claim = load_script("robots_claim")
+        self._claim = load_watchful("robots_claim")
         self._unclaim = load_script("robots_unclaim")
 
     async def get(self, origin: str) -> tuple[RobotsAnswer, float] | None:
@@ -36,8 +37,9 @@ class RedisRobotsCache:
         )
 
     async def claim(self, origin: str, seconds: float) -> bool:
-        claim = await self._server.run(self._claim, (_claim_key(origin),), microseconds(seconds))
-        return bool(claim)
+        keys = (_claim_key(origin), ALIVE)
+        lifetime = microseconds(seconds)
+        return bool(await self._server.run(self._claim, keys, lifetime, self._server.process))
 
     async def unclaim(self, origin: str) -> None:
         await self._server.run(self._unclaim, (_claim_key(origin),))

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -69,6 +70,8 @@ class Server:
     def __init__(
         self, connection: AbstractConnection, prefix: str, clock_shift: Callable[[], float]
     ) -> None:
+        #: What tells us apart from all others on the server.
+        self.process = secrets.token_hex(8)
         self._connection = connection
         self._prefix = prefix
         self._clock_shift = clock_shift

@@ -1,0 +1,1 @@
+"""The REST API, assembled: routers, health, metrics, the server."""

@@ -1,0 +1,106 @@
+"""The API, put together on a platform and an engine."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp
+
+from penstock.api.application import create_application
+from penstock.api.health import Doctor, PoolStats, QueueStats, Vitals, health_routes
+from penstock.api.server import Server
+from penstock.app import Platform
+from penstock.app.engine import Engine
+from penstock.extract.registry import open_registry
+from penstock.kernel.admission import Admission, SystemLookup
+from penstock.settings import Settings
+from penstock.web.guard import Guard
+from penstock.web.keys import KeyRing, Keys, RateLimiter, service_key
+from penstock.workloads.scrape.announcing import Announcer
+from penstock.workloads.scrape.routes import Desk, Stopping, scrape_routes
+from penstock.workloads.scrape.service import Connections, ScrapeService
+from penstock.workloads.scrape.stats import lane_stats
+from penstock.workloads.scrape.stream import JobStream
+from penstock.workloads.scrape.sync import ImmediateScraper
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """An application and what steers it; `new_key` is a service key that was just made."""
+
+    application: ASGIApp
+    service: ScrapeService
+    stopping: Stopping
+    service_key: str
+    new_key: str | None = None
+
+    def stop(self) -> None:
+        """Take no new work; who watches a job is let go."""
+        self.stopping.is_set = True
+        self.service.waiters.wake_all()
+
+
+def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
+    """The API on top of everything else."""
+    clock = platform.clock
+    stopping = Stopping(settings.api.retry_after_seconds)
+    service = _service(settings, platform, engine)
+    desk = Desk(
+        service=service,
+        now=ImmediateScraper(
+            service, engine.scrape, platform.policies, clock, settings.scrape.poll_seconds
+        ),
+        stream=JobStream(service, settings.scrape, clock, stopping),
+        registry=open_registry(settings.extract.adapters),
+        is_stopping=stopping,
+    )
+    key, is_new = service_key(settings.api, settings.store.keys)
+    guard = Guard(KeyRing(Keys(engine.store), key, settings.api, clock), RateLimiter(clock))
+    doctor = Doctor(_vitals(platform, engine, stopping))
+    routers = [scrape_routes(desk), health_routes(doctor, platform.metrics)]
+    application = create_application(routers, guard, settings.api, clock, platform.metrics)
+    return Api(application, service, stopping, key, key if is_new else None)
+
+
+def _service(settings: Settings, platform: Platform, engine: Engine) -> ScrapeService:
+    connections = Connections(
+        store=engine.store,
+        put_in=engine.rows.put_in,
+        nudge=engine.source.nudge,
+        cancel=engine.station.cancel,
+        line_of=platform.pipeline.line_of,
+        # Only to look at URLs: names are looked up by whoever contacts them.
+        admission=Admission(settings.admission, SystemLookup(1)),
+        blobs=engine.blobs,
+        clock=platform.clock,
+    )
+    announcer = Announcer(engine.log, settings.scrape.default_webhook_url)
+    return ScrapeService(settings.scrape, connections, announcer, engine.waiters)
+
+
+def _vitals(platform: Platform, engine: Engine, stopping: Stopping) -> Vitals:
+    async def queue() -> QueueStats:
+        depth, active, seconds = await engine.store.read(lane_stats)
+        return QueueStats(depth, active, seconds)
+
+    def pool() -> PoolStats | None:
+        return platform.browsers.stats() if platform.browsers else None
+
+    return Vitals(
+        queue=queue,
+        pool=pool,
+        proxies=platform.proxies.members,
+        is_stopping=stopping,
+        metrics=platform.metrics,
+        clock=platform.clock,
+    )
+
+
+@asynccontextmanager
+async def open_server(api: Api, settings: Settings) -> AsyncIterator[Server]:
+    """A server on the port of the settings, which is given back when the block is left."""
+    server = Server(api.application, settings.api)
+    try:
+        yield server
+    finally:
+        server.close()

@@ -1,0 +1,91 @@
+"""`penstock forget`: erase what is kept of a workspace or of a page, everywhere."""
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Annotated
+
+import typer
+
+from penstock.app.engine import open_blobs
+from penstock.cli.output import ExitCode, complain, print_table, safe, stderr, write_json
+from penstock.cli.stores import with_store
+from penstock.core.errors import UrlError
+from penstock.core.urls import parse
+from penstock.events.log import EventLog
+from penstock.notify.webhooks import WebhookSubscription
+from penstock.settings import Settings
+from penstock.store.store import Store
+from penstock.workloads.fetch import erasure as fetched
+from penstock.workloads.fetch.lane import bodies_in_use
+from penstock.workloads.scrape.announcing import Announcer
+from penstock.workloads.scrape.erasure import Erasure
+from penstock.workloads.scrape.retention import files_in_use
+
+WHAT = ("tasks", "jobs", "outcomes", "items", "events", "submissions", "blobs")
+
+
+def forget(
+    workspace: Annotated[str | None, typer.Option(help="Everything of this workspace.")] = None,
+    url: Annotated[str | None, typer.Option(help="Everything of this page.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Erase a workspace or a page for good: tasks, jobs, results, events, queue and blobs.
+
+    What is being worked on is given up. Backups and an events file are not touched.
+    """
+    if bool(workspace) == bool(url):
+        complain("say what to forget: --workspace W or --url U")
+        raise typer.Exit(ExitCode.USAGE)
+    _require_url(url)
+    if not yes:
+        typer.confirm(f"Erase everything of {safe(workspace or url or '')}?", abort=True)
+    erased, has_file = with_store(lambda settings, store: _erase(settings, store, workspace, url))
+    if as_json:
+        write_json({"erased": erased})
+    else:
+        print_table("Erased", ("what", "how many"), [(name, str(erased[name])) for name in WHAT])
+    if has_file:
+        stderr().print("note: the file of PENSTOCK_EVENTS__FILE still has what was written to it")
+
+
+def _require_url(url: str | None) -> None:
+    try:
+        if url:
+            parse(url)
+    except UrlError as error:
+        complain(f"--url: {error}")
+        raise typer.Exit(ExitCode.USAGE) from error
+
+
+async def _erase(
+    settings: Settings, store: Store, workspace: str | None, url: str | None
+) -> tuple[dict[str, int], bool]:
+    counts: Counter[str] = Counter()
+    addresses: set[str] = set()
+    erasure = open_erasure(settings, store)
+    if workspace:
+        erased = await erasure.erase_workspace(workspace)
+    else:
+        erased = await erasure.erase_page(url or "")
+        counts, addresses = await fetched.erase_page(store, url or "")
+    counts += erased.counts
+    counts["blobs"] = await delete_blobs(settings, store, addresses | erased.blobs)
+    return {name: counts[name] for name in WHAT}, settings.events.file is not None
+
+
+def open_erasure(settings: Settings, store: Store) -> Erasure:
+    """Erases tasks; a job that ends by it is announced as any other."""
+    log = EventLog(store, [WebhookSubscription()])
+    announcer = Announcer(log, settings.scrape.default_webhook_url)
+    return Erasure(store, announcer, settings.scrape.retention_hours)
+
+
+async def delete_blobs(settings: Settings, store: Store, addresses: Collection[str]) -> int:
+    """Delete those blobs that nothing else speaks of; how many."""
+    blobs, wanted = open_blobs(settings), sorted(addresses)
+    in_use = await bodies_in_use(store, wanted) | await files_in_use(store, wanted)
+    unused = [address for address in wanted if address not in in_use]
+    for address in unused:
+        await blobs.delete(address)
+    return len(unused)

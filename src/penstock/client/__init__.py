@@ -1,0 +1,81 @@
+"""A typed client of the scrape API, and the check of its webhooks.
+
+with Client("http://127.0.0.1:8001", key) as penstock:
+    job = penstock.batch([Target(target_type="product", target_url=url, workspace_id="acme")])
+    done = penstock.wait_for_job(job.job_id)
+    results = list(penstock.results(job.job_id))
+"""
+
+from penstock.client.async_rest import AsyncClient
+from penstock.client.errors import (
+    ApiError,
+    ClientError,
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    NotInTime,
+    NotReached,
+    RateLimited,
+    TaskTimedOut,
+    Unauthenticated,
+    Unavailable,
+    WebhookInvalid,
+)
+from penstock.client.models import (
+    Adapter,
+    Adapters,
+    File,
+    Job,
+    JobAccepted,
+    JobEvent,
+    JobStatus,
+    Page,
+    Result,
+    Target,
+    TargetType,
+    Task,
+    TaskAccepted,
+    TaskStatus,
+    TaskSummary,
+    Webhook,
+)
+from penstock.client.rest import Client
+from penstock.client.retrying import Retrying
+from penstock.client.webhooks import verify_webhook
+
+__all__ = [
+    "Adapter",
+    "Adapters",
+    "ApiError",
+    "AsyncClient",
+    "Client",
+    "ClientError",
+    "Conflict",
+    "File",
+    "Forbidden",
+    "InvalidRequest",
+    "Job",
+    "JobAccepted",
+    "JobEvent",
+    "JobStatus",
+    "NotFound",
+    "NotInTime",
+    "NotReached",
+    "Page",
+    "RateLimited",
+    "Result",
+    "Retrying",
+    "Target",
+    "TargetType",
+    "Task",
+    "TaskAccepted",
+    "TaskStatus",
+    "TaskSummary",
+    "TaskTimedOut",
+    "Unauthenticated",
+    "Unavailable",
+    "Webhook",
+    "WebhookInvalid",
+    "verify_webhook",
+]

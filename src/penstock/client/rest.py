@@ -1,0 +1,197 @@
+"""The client for programs that block.
+
+It repeats what is worth it: when the service is busy, as long as it says; when it is not reached,
+later each time. Submissions carry an Idempotency-Key, so that repeating them is safe.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from penstock.client import calls
+from penstock.client.calls import FIRST_ERROR, Call
+from penstock.client.errors import NotInTime
+from penstock.client.exchange import (
+    END,
+    TIMEOUT,
+    Attempts,
+    http_options,
+    looks,
+    request_options,
+    stream_options,
+)
+from penstock.client.models import (
+    Adapters,
+    Job,
+    JobAccepted,
+    JobEvent,
+    Page,
+    Result,
+    Target,
+    Task,
+    TaskAccepted,
+    TaskSummary,
+)
+from penstock.client.retrying import Retrying
+from penstock.client.streams import EventReader
+
+T = TypeVar("T")
+
+
+class Client:
+    """The API for programs that block; use it in a `with` block, and from one thread at a time."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        timeout: float = TIMEOUT,
+        retrying: Retrying | None = None,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._timeout = timeout
+        self._retrying = retrying or Retrying()
+        self._sleep = sleep
+        self._monotonic = monotonic
+        self._http = httpx.Client(**http_options(url, key, timeout), transport=transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up all connections."""
+        self._http.close()
+
+    def scrape(self, target: Target, *, idempotency_key: str | None = None) -> TaskAccepted:
+        """Have a page scraped; the task is carried out when its turn comes."""
+        return self._do(calls.scrape(target, idempotency_key))
+
+    def scrape_sync(
+        self, target: Target, *, timeout_seconds: int = 60, idempotency_key: str | None = None
+    ) -> Task:
+        """Have a page scraped now, and wait for it: 5 to 120 seconds."""
+        return self._do(calls.scrape_sync(target, timeout_seconds, idempotency_key))
+
+    def batch(
+        self,
+        targets: Iterable[Target],
+        *,
+        callback_url: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> JobAccepted:
+        """Have up to 100 pages scraped as one job."""
+        return self._do(calls.batch(targets, callback_url, idempotency_key))
+
+    def task(self, task_id: str) -> Task:
+        """A task, with its result if it is completed."""
+        return self._do(calls.task(task_id))
+
+    def job(self, job_id: str) -> Job:
+        """A job, and how far it is."""
+        return self._do(calls.job(job_id))
+
+    def cancel(self, job_id: str) -> Job:
+        """Drop what of a job has not begun; what is running comes to its end."""
+        return self._do(calls.cancel(job_id))
+
+    def results(self, job_id: str) -> Iterator[Result]:
+        """What came of the completed tasks of a job, so far."""
+        return self._all(lambda cursor: calls.results(job_id, cursor, None))
+
+    def tasks(self, **wanted: Any) -> Iterator[TaskSummary]:
+        """All tasks, newest first; filters: workspace_id, status, target_type, job_id."""
+        return self._all(lambda cursor: calls.tasks(**wanted, cursor=cursor))
+
+    def tasks_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[TaskSummary]:
+        """A part of the list of tasks."""
+        return self._do(calls.tasks(**wanted, cursor=cursor))
+
+    def jobs(self, **wanted: Any) -> Iterator[Job]:
+        """All jobs, newest first; filters: workspace_id, status."""
+        return self._all(lambda cursor: calls.jobs(**wanted, cursor=cursor))
+
+    def jobs_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[Job]:
+        """A part of the list of jobs."""
+        return self._do(calls.jobs(**wanted, cursor=cursor))
+
+    def adapters(self) -> Adapters:
+        """What can be asked for, and who reads it."""
+        return self._do(calls.adapters())
+
+    def download(self, href: str) -> bytes:
+        """The bytes of a file that a task or result names."""
+        return self._send(calls.file(href)).content
+
+    def wait_for_job(self, job_id: str, *, within: float | None = None) -> Job:
+        """Look at a job until all of its tasks ended; `NotInTime` if that takes too long."""
+        give_up_at = None if within is None else self._monotonic() + within
+        for pause in looks():
+            job = self.job(job_id)
+            if job.is_over:
+                return job
+            if give_up_at is not None and self._monotonic() + pause > give_up_at:
+                break
+            self._sleep(pause)
+        raise NotInTime(f"job {job_id} is {job.status} after {within} seconds")
+
+    def watch_job(self, job_id: str) -> Iterator[JobEvent]:
+        """What happens to a job, as it happens; ends with the job."""
+        call = calls.events(job_id)
+        attempts, reader = Attempts(call, self._retrying), EventReader()
+        while True:
+            try:
+                stream = self._http.stream("GET", call.path, **stream_options(reader))
+                with stream as response:
+                    if response.status_code >= FIRST_ERROR:
+                        response.read()
+                        pause = attempts.refused(response)
+                    else:
+                        for line in response.iter_lines():
+                            for event in reader.feed(line):
+                                yield event
+                                if event.name == END:
+                                    return
+                                attempts = Attempts(call, self._retrying)
+                        pause = attempts.failed()
+            except httpx.RequestError as error:
+                pause = attempts.failed(error)
+            reader.begin()
+            self._sleep(pause)
+
+    def _all(self, call_of: Callable[[str | None], Call[Page[T]]]) -> Iterator[T]:
+        cursor: str | None = None
+        while True:
+            page = self._do(call_of(cursor))
+            yield from page.items
+            if (cursor := page.next_cursor) is None:
+                return
+
+    def _do(self, call: Call[T]) -> T:
+        return calls.read_answer(call, self._send(call).content)
+
+    def _send(self, call: Call[Any]) -> httpx.Response:
+        attempts = Attempts(call, self._retrying)
+        while True:
+            try:
+                response = self._http.request(**request_options(call, self._timeout))
+            except httpx.RequestError as error:
+                pause = attempts.failed(error)
+            else:
+                if response.is_success:
+                    return response
+                pause = attempts.refused(response)
+            self._sleep(pause)

@@ -1,0 +1,1 @@
+"""Pages opened in Chromium: the pool, the processes, and what is done with one page."""

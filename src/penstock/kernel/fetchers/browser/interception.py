@@ -1,0 +1,156 @@
+"""Every document that a page asks for is looked at before it goes out and when it comes back.
+
+The first one is the page. A redirect of it is not followed here but handed back, so that the next
+hop passes all gates; and so is a page that sends the browser elsewhere by script or meta tag.
+Whatever is no document to be shown is taken as it is.
+"""
+
+import asyncio
+import base64
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from multidict import CIMultiDict
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+
+from penstock.core.urls import Url
+from penstock.kernel.fetchers.http import BODILESS, REDIRECTS
+
+SHOWN = frozenset({"", "text/html", "application/xhtml+xml"})
+BLOCKED_TYPES = ("Image", "Font", "Media")
+#: Where the page asks to go by itself there is no status.
+BY_SCRIPT = 200
+
+
+class Interception:
+    """What became of the document of one page; `changed` is set whenever that is known better."""
+
+    def __init__(
+        self, session: CDPSession, url: Url, own_headers: Mapping[str, str], max_bytes: int
+    ) -> None:
+        self.session = session
+        self._url = url
+        self._own_headers = own_headers
+        self._max_bytes = max_bytes
+        self._answers: set[asyncio.Task[None]] = set()
+        self.frame = ""
+        self.status = 0
+        self.headers: CIMultiDict[str] = CIMultiDict()
+        self.location: tuple[str, int] | None = None
+        self.raw: bytes | None = None
+        self.too_large = False
+        self.has_stayed = False
+        self.changed = asyncio.Event()
+
+    async def begin(self, *, block_resources: bool) -> None:
+        """Look at all documents from now on; refuse what only people look at, if so wished."""
+        patterns: list[dict[str, str]] = [
+            {"resourceType": "Document", "requestStage": "Request"},
+            {"resourceType": "Document", "requestStage": "Response"},
+        ]
+        if block_resources:
+            patterns += [{"resourceType": name} for name in BLOCKED_TYPES]
+        if self._own_headers:
+            patterns.append({"urlPattern": f"{self._url.origin}/*"})
+        self.session.on("Fetch.requestPaused", self._on_paused)
+        await self.session.send("Fetch.enable", {"patterns": patterns})
+
+    async def end(self) -> None:
+        """Wait for what is being answered."""
+        for task in self._answers:
+            task.cancel()
+        await asyncio.gather(*self._answers, return_exceptions=True)
+
+    def _on_paused(self, event: dict[str, Any]) -> None:
+        task = asyncio.create_task(self._answer(event), name="interception")
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+
+    async def _answer(self, event: dict[str, Any]) -> None:
+        with suppress(PlaywrightError):  # the page is gone, and with it the question
+            await self._decide(event)
+
+    async def _decide(self, event: dict[str, Any]) -> None:
+        kind, frame = event["resourceType"], event.get("frameId", "")
+        if kind in BLOCKED_TYPES:
+            await self._fail(event, "BlockedByClient")
+            return
+        if kind == "Document":
+            self.frame = self.frame or frame
+            if frame == self.frame:
+                await self._decide_on_page(event)
+                return
+        await self._go_on(event)
+
+    async def _decide_on_page(self, event: dict[str, Any]) -> None:
+        if "responseStatusCode" in event:
+            await self._look_at_reply(event)
+        elif "responseErrorReason" in event or not self.status:
+            await self._go_on(event)
+        else:
+            # It has been shown, and wants to be somewhere else.
+            request = event["request"]
+            if request["method"] == "GET" and self.location is None:
+                self.location = (request["url"], BY_SCRIPT)
+            await self._stay(event)
+            self.has_stayed = True
+            self.changed.set()
+
+    async def _look_at_reply(self, event: dict[str, Any]) -> None:
+        headers = CIMultiDict(
+            (pair["name"], pair["value"]) for pair in event.get("responseHeaders", ())
+        )
+        status = event["responseStatusCode"]
+        self.status, self.headers = status, headers
+        if status in REDIRECTS and "Location" in headers:
+            self.location = (headers["Location"], status)
+        elif status in BODILESS:
+            self.raw = b""
+        elif _media_type(headers) not in SHOWN or "attachment" in _disposition(headers):
+            await self._take_raw(event)
+        if self.location is None and self.raw is None and not self.too_large:
+            await self._go_on(event)
+        else:
+            await self._fail(event, "Aborted")
+        self.changed.set()
+
+    async def _take_raw(self, event: dict[str, Any]) -> None:
+        """The body as it came, of what is no page to be shown."""
+        declared = self.headers.get("Content-Length", "0")
+        if declared.isdigit() and int(declared) > self._max_bytes:
+            self.too_large = True
+            return
+        found = await self.session.send("Fetch.getResponseBody", {"requestId": event["requestId"]})
+        body: str = found["body"]
+        self.raw = base64.b64decode(body) if found["base64Encoded"] else body.encode()
+        self.too_large = len(self.raw) > self._max_bytes
+
+    async def _go_on(self, event: dict[str, Any]) -> None:
+        answer: dict[str, Any] = {"requestId": event["requestId"]}
+        is_reply = "responseStatusCode" in event or "responseErrorReason" in event
+        if self._own_headers and not is_reply and self._is_at_home(event["request"]["url"]):
+            headers = {**event["request"]["headers"], **self._own_headers}
+            answer["headers"] = [{"name": name, "value": value} for name, value in headers.items()]
+        await self.session.send("Fetch.continueRequest", answer)
+
+    async def _stay(self, event: dict[str, Any]) -> None:
+        """Answer that there is nothing: a browser then keeps the page that it has."""
+        answer = {"requestId": event["requestId"], "responseCode": 204}
+        await self.session.send("Fetch.fulfillRequest", answer)
+
+    async def _fail(self, event: dict[str, Any], reason: str) -> None:
+        answer = {"requestId": event["requestId"], "errorReason": reason}
+        await self.session.send("Fetch.failRequest", answer)
+
+    def _is_at_home(self, url: str) -> bool:
+        return url.startswith(f"{self._url.origin}/")
+
+
+def _media_type(headers: Mapping[str, str]) -> str:
+    return headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+
+def _disposition(headers: Mapping[str, str]) -> str:
+    return headers.get("Content-Disposition", "").lower()

@@ -1,0 +1,2 @@
+-- Tell that a process is there.
+live(ARGV[2])

@@ -1,0 +1,23 @@
+"""The settings of webhooks."""
+
+from pydantic import Field, SecretStr
+
+from penstock.kernel.settings import Section
+
+
+class NotifySettings(Section):
+    """How callbacks are signed and delivered."""
+
+    webhook_secret: SecretStr = Field(
+        SecretStr(""), description="signs callbacks; empty: one is generated and kept"
+    )
+    timeout_seconds: float = Field(10, gt=0, description="for one delivery, DNS to answer")
+    retries: int = Field(3, ge=0, description="after the first attempt; then it is parked")
+    retry_seconds: float = Field(2, gt=0, description="before the first retry; doubles each time")
+    at_once: int = Field(256, ge=1, description="deliveries under way at the same time")
+    per_receiver: int = Field(4, ge=1, description="the same, to one receiver")
+
+    @property
+    def pauses(self) -> tuple[float, ...]:
+        """Seconds before each retry."""
+        return tuple(self.retry_seconds * 2**retry for retry in range(self.retries))

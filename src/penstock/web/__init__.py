@@ -1,0 +1,1 @@
+"""What routes need: envelope, keys and scopes, request ids, errors, pagination."""

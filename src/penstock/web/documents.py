@@ -1,0 +1,36 @@
+"""How errors are described in the OpenAPI document."""
+
+from http import HTTPStatus
+from typing import Any
+
+from penstock.web.envelope import ErrorResponse
+
+#: Of every endpoint that wants a key.
+USUAL = (401, 403, 422, 429, 500, 503)
+#: More of those that take something on.
+ACCEPTED = (400, 409, 413)
+_RETRY_AFTER = {
+    "Retry-After": {
+        "description": "Seconds until it is worth a try.",
+        "schema": {"type": "integer"},
+    }
+}
+_TOO_MANY, _UNAVAILABLE = 429, 503
+
+
+def answers(*more: int) -> dict[int | str, dict[str, Any]]:
+    """The errors that an endpoint may answer."""
+    return {status: _answer(status) for status in sorted({*USUAL, *more})}
+
+
+def _answer(status: int) -> dict[str, Any]:
+    phrase = HTTPStatus(status).phrase
+    example = {"success": False, "data": None, "error": phrase, "meta": None}
+    described: dict[str, Any] = {
+        "model": ErrorResponse,
+        "description": phrase,
+        "content": {"application/json": {"example": example}},
+    }
+    if status in (_TOO_MANY, _UNAVAILABLE):
+        described["headers"] = _RETRY_AFTER
+    return described

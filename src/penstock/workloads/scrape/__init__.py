@@ -1,0 +1,1 @@
+"""The scrape service: a page's data by API, now, later or as a batch."""

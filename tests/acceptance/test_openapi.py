@@ -1,0 +1,60 @@
+"""The OpenAPI document tells the truth: schemathesis finds nothing, with all of its checks."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.services import KEY, listening, serving
+from tests.site import Site
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
+#: More of them with PENSTOCK_TEST_API_EXAMPLES.
+EXAMPLES = os.environ.get("PENSTOCK_TEST_API_EXAMPLES", "5")
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site() as site:
+        yield site
+
+
+async def test_schemathesis_finds_nothing(tmp_path: Path, site: Site) -> None:
+    # Nobody is at home at the hosts of the examples in the document: nothing leaves the machine.
+    hosts = {"known_hosts": {**site.known_hosts, "*.com": "127.0.0.1:9"}}
+    async with (
+        serving(
+            site,
+            tmp_path,
+            admission=hosts,
+            browser={"executable": "/no/browser/here"},
+            scrape={"max_queue_depth": 1_000_000},
+        ) as service,
+        listening(service) as address,
+    ):
+        code, output = await run_schemathesis(f"{address}/openapi.json", tmp_path)
+
+    assert code == 0, output[-6_000:]
+    assert "Stateful" in output
+
+
+async def run_schemathesis(document: str, folder: Path) -> tuple[int, str]:
+    process = await asyncio.create_subprocess_exec(
+        SCHEMATHESIS,
+        *("run", document, "--checks", "all", "--max-examples", EXAMPLES, "--no-color"),
+        *("-H", f"X-Service-Key: {KEY}", "--request-timeout", "30"),
+        cwd=folder,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "SCHEMATHESIS_HOOKS": "tests.openapi_hooks",
+        },
+    )
+    output, _ = await process.communicate()
+    return process.returncode or 0, output.decode()

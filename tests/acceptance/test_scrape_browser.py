@@ -1,0 +1,39 @@
+"""Tasks that need a real browser: screenshots, and pages that scripts fill in."""
+
+from pathlib import Path
+
+from tests.browsers import Place
+from tests.services import serving
+from tests.shell import eventually
+from tests.site import Site
+
+
+async def test_a_screenshot_is_a_file_of_its_task(tmp_path: Path, browsers: Place) -> None:
+    async with Site() as site, serving(site, tmp_path, browser=browsers.settings()) as service:
+        task = await service.finished(
+            await service.submit(
+                "http://lazy.test/product/1", "page", formats=["html", "screenshot"]
+            )
+        )
+        image = await service.http.get(task["files"]["screenshot"]["href"])
+        pool = (await service.http.get("/health")).json()["data"]["pool"]
+
+    assert image.headers["content-type"] == "image/png"
+    assert image.content.startswith(b"\x89PNG")
+    assert pool["pages_processed"] >= 1
+    assert pool["in_use"] == 0
+
+
+async def test_cancelling_a_task_ends_its_page_in_the_browser(
+    tmp_path: Path, browsers: Place
+) -> None:
+    async with Site() as site, serving(site, tmp_path, browser=browsers.settings()) as service:
+        task_id = await service.submit(
+            "http://slow.test/body?seconds=25", "page", fetcher="browser"
+        )
+        await eventually(lambda: any("/body" in hit.path for hit in site.hits))
+        await service.api.service.cancel_task(task_id)
+        await eventually(lambda: service.platform.browsers.stats().in_use == 0, 8)
+        task = await service.task(task_id)
+
+    assert (task["status"], task["error"]) == ("failed", "cancelled")
