@@ -1,7 +1,7 @@
 """What an adapter is: an id, a version, the URLs it knows, and a function from page to fields."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -57,6 +57,8 @@ class Adapter:
     domain: str = ""
     urls: tuple[str, ...] = ()
     requires_javascript: bool = False
+    #: Where else on its site to look for what is missing; the most promising first.
+    further: Callable[[Document, Extraction], Sequence[str]] | None = None
     #: The provider of the credentials that its pages are shown for; they go to its domains only.
     login: str = ""
 

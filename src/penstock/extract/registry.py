@@ -3,7 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, get_args
@@ -99,6 +99,30 @@ class Registry:
         """What the adapter chosen for a page makes of it."""
         adapter, _ = self._chosen(parse(page.url), wanted)
         return adapter.read(Document.of(page))
+
+    def further(self, page: Page, extraction: Extraction) -> Sequence[str]:
+        """Pages of the same site that may have what the adapter did not find."""
+        adapter = self._adapter_of(extraction)
+        if not extraction.ok or adapter.further is None:
+            return ()
+        return adapter.further(Document.of(page), extraction)
+
+    def fill(self, extraction: Extraction, page: Page) -> Extraction:
+        """An extraction with what another page of the site adds to it; nothing is replaced."""
+        other = self._adapter_of(extraction).read(Document.of(page))
+        where = parse(page.url).target
+        evidence = {
+            name: found._replace(source=f"{found.source} of {where}")
+            for name, found in other.evidence.items()
+        }
+        return replace(
+            extraction,
+            fields={**other.fields, **extraction.fields},
+            evidence={**evidence, **extraction.evidence},
+        )
+
+    def _adapter_of(self, extraction: Extraction) -> Adapter:
+        return self._adapters[extraction.adapter.partition("@")[0]]
 
     def needs_browser(self, url: Url, wanted: str = "") -> bool:
         """Whether the adapter chosen for a URL reads only pages whose scripts have run."""

@@ -272,6 +272,16 @@ class Errand:
 
 
 @dataclass(slots=True)
+class SoFar:
+    """A page that was read, what was made of it, and where else on its site to look."""
+
+    page: Page
+    reading: Reading
+    hops: tuple[str, ...]
+    ahead: list[Url]
+
+
+@dataclass(slots=True)
 class Visit:
     """An admitted request on its way: where it stands is kept here, so that it can wait.
 
@@ -295,6 +305,7 @@ class Visit:
     cookies: dict[str, dict[str, str]] = field(default_factory=dict)
     proxy: Proxy | None = None
     failed_proxies: tuple[Proxy, ...] = ()
+    so_far: SoFar | None = None
     trace: list[Said] = field(default_factory=list)
 
     @property
@@ -329,6 +340,12 @@ class Visit:
         if cookies:
             self.cookies.setdefault(self.url.origin, {}).update(cookies)
 
+    def look_further(self, url: Url) -> None:
+        """Go on to another page of the site, with what the caller grants for all of them."""
+        self.url = url
+        self.spent_before += self.spent
+        self.spent = 0.0
+
     def start_over(self, url: Url) -> None:
         """Begin the next attempt at the first URL, with nothing of the last one."""
         self.url = url
@@ -338,6 +355,7 @@ class Visit:
         self.spent = 0.0
         self.cookies = {}
         self.proxy = None
+        self.so_far = None
 
 
 @dataclass(frozen=True, slots=True)

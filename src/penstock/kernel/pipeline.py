@@ -38,6 +38,7 @@ from penstock.kernel.model import (
     Refused,
     Request,
     Said,
+    SoFar,
     UrlSpecific,
     Visit,
     Wait,
@@ -56,6 +57,8 @@ from penstock.kernel.switches import Paused, Switches
 ROBOTS_PATIENCE = 0.1
 #: While somebody paused us, look again after so many seconds.
 PAUSE_PATIENCE = 0.5
+#: Pages of a site that are read to complete the record of one.
+MOST_FURTHER = 3
 #: A slot is kept through the wait for the next hop only if that is short.
 LONGEST_KEPT_SLOT = 60.0
 
@@ -198,6 +201,8 @@ class Pipeline:
         if isinstance(leave, Wait):
             return await self._step_aside(visit, leave)
         if isinstance(leave, Failure):
+            if visit.so_far:
+                return await self._do_without(visit, visit.so_far, leave)
             return await self._finish(visit, leave)
         try:
             reply, failure = await self._contact(visit, leave)
@@ -604,6 +609,8 @@ class Pipeline:
         self, visit: Visit, reply: Page | Redirect | None, failure: Failure | None
     ) -> Outcome | Wait | None:
         """End the visit with its page, follow a redirect, try again, or end it without one."""
+        if visit.so_far:
+            return await self._mind_further_page(visit, visit.so_far, reply, failure)
         if isinstance(reply, Redirect):
             return await self._follow(visit, reply)
         if visit.attempt == 1:
@@ -654,8 +661,11 @@ class Pipeline:
 
     # 10, 11 ── extract and judge
 
-    def _read(self, visit: Visit, page: Page | None) -> Outcome:
-        """End the visit with its page and, if one was wanted, the record of it."""
+    def _read(self, visit: Visit, page: Page | None) -> Outcome | None:
+        """End the visit with its page and, if one was wanted, the record of it.
+
+        None means: the record may be completed by other pages of the site, which come first.
+        """
         wanted = visit.request.extract
         if wanted is None or page is None or page.status == statuses.NOT_MODIFIED:
             return self._close(visit, None, page)
@@ -663,6 +673,62 @@ class Pipeline:
             detail = f"there is nothing to extract from {page.content_type}"
             return self._close(visit, UrlSpecific("content_type", detail, page.status), page)
         reading = self._reader.read(page, wanted)
+        if ahead := self._further(page, reading):
+            self._say(visit, "extract", "looks further")
+            visit.so_far = SoFar(page, reading, visit.hops, ahead)
+            return self._go_further(visit, visit.so_far)
+        return self._conclude(visit, page, reading)
+
+    def _further(self, page: Page, reading: Reading) -> list[Url]:
+        """Pages of the same origin that the adapter would like to see, too; a few at most."""
+        here = parse(page.url)
+        found: list[Url] = []
+        for reference in self._reader.further(page, reading):
+            url = self._resolve(here, reference)
+            is_new = isinstance(url, Url) and url not in found and url.href != here.href
+            if isinstance(url, Url) and is_new and url.origin == here.origin:
+                found.append(url)
+        return found[:MOST_FURTHER]
+
+    def _go_further(self, visit: Visit, so_far: SoFar) -> Outcome | None:
+        """On to the next page of the site, or to the end."""
+        is_late = visit.time_left is not None and visit.time_left <= 0
+        if so_far.ahead and not is_late:
+            visit.look_further(so_far.ahead.pop(0))
+            return None
+        visit.hops = so_far.hops
+        return self._conclude(visit, so_far.page, so_far.reading)
+
+    async def _mind_further_page(
+        self,
+        visit: Visit,
+        so_far: SoFar,
+        reply: Page | Redirect | None,
+        failure: Failure | None,
+    ) -> Outcome | None:
+        """Add what another page of the site says; one that cannot be had is done without."""
+        if isinstance(reply, Redirect):
+            target = self._resolve(visit.url, reply.location)
+            if isinstance(target, Url) and target.origin == visit.url.origin:
+                return await self._follow(visit, reply)
+            failure = UrlSpecific("redirect", "it leads elsewhere", reply.status)
+        if failure or not isinstance(reply, Page) or not reply.is_html:
+            failure = failure or UrlSpecific("content_type", "it is no document")
+            return await self._do_without(visit, so_far, failure)
+        self._say(visit, "further", visit.url.target)
+        await self.let_go(visit)
+        so_far.reading = self._reader.fill(so_far.reading, reply)
+        return self._go_further(visit, so_far)
+
+    async def _do_without(self, visit: Visit, so_far: SoFar, failure: Failure) -> Outcome | None:
+        self._say(visit, "further", failure.reason)
+        if isinstance(failure, RateLimited):
+            await self._slow_down(visit, failure)
+        await self.let_go(visit)
+        return self._go_further(visit, so_far)
+
+    def _conclude(self, visit: Visit, page: Page, reading: Reading) -> Outcome:
+        """End the visit with a record, or with why it is none."""
         extraction, verdict = reading.extraction, reading.judgment.verdict
         self._say(visit, "extract", extraction.reason or "ok")
         if verdict:
@@ -694,6 +760,9 @@ class Pipeline:
         self, visit: Visit, failure: Failure | None, page: Page | None = None
     ) -> Outcome:
         await self.let_go(visit)
+        if visit.so_far:
+            visit.hops = visit.so_far.hops
+            return self._conclude(visit, visit.so_far.page, visit.so_far.reading)
         return self._close(visit, failure, page)
 
     async def _drop_errand(self, visit: Visit) -> None:

@@ -1,6 +1,8 @@
 """What was made of a page, as plain data: the record, the verdict, and every missing field."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -255,6 +257,12 @@ class FakeExtractor:
     def extract(self, page: Page, wanted: str) -> Extraction:
         return Extraction("product", {"name": page.text, "wanted": wanted})
 
+    def further(self, page: Page, extraction: Extraction) -> Sequence[str]:
+        return [f"/more?{extraction.detail}"]
+
+    def fill(self, extraction: Extraction, page: Page) -> Extraction:
+        return replace(extraction, detail=f"{extraction.detail} and {page.url}")
+
     def needs_browser(self, url: Url, wanted: str) -> bool:
         return False
 
@@ -271,3 +279,11 @@ def test_reader_extracts_and_judges_what_was_extracted() -> None:
     assert one.record == Product(name="Lamp")
     assert one.as_json()["verdict"] == "accept"
     assert Reader(FakeExtractor(), FakeJudge()).read(page).extraction.fields["wanted"] == ""
+
+
+def test_reader_looks_further_and_judges_what_was_added() -> None:
+    reader = Reader(FakeExtractor(), FakeJudge())
+    page = Page("https://shop.example/more", 200, {}, b"Lamp", 0.0)
+    first = reader.read(page)
+    assert reader.further(page, first) == ["/more?"]
+    assert reader.fill(first, page).extraction.detail == " and https://shop.example/more"

@@ -36,6 +36,7 @@ MAX_PLACE = 200
 MAX_FOOTER = 500
 MAX_LINES = 3_000
 MAX_ADDRESSES = 20
+MAX_LINKS = 2_000
 
 #: In lower case: field by the labels that pages write beside it.
 _LABELS = {
@@ -89,6 +90,22 @@ _CAPITALISED = re.compile(
     r"(?:[^\W\d_a-zß-öø-ÿ][\w'\u2019-]*[ ,]*(?:(?:am|an der|of|the|de|la) )?){1,6}"
 )
 _REACH = re.compile(r"@|\b(?:tel|phone|fon|fax|mobil\w?|e-?mail|call|contact|vat|ust)\b|\+\d", re.I)
+#: Pages on which a company tells of itself, the most telling first: by their links' words.
+_PAGES = {
+    "imprint": re.compile(r"(?i)\s*(?:imprint|impressum|legal notice|mentions légales)\b"),
+    "contact": re.compile(r"(?i)\s*(?:contact(?: us)?|kontakt|contacto|contatti|get in touch)\b"),
+    "about": re.compile(
+        r"(?i)\s*(?:about(?: us)?|our company|company|who we are|über uns|ueber uns|unternehmen"
+        r"|à propos|quienes somos|chi siamo|over ons)\b"
+    ),
+}
+_TOLD_ELSEWHERE = {
+    "contact_email": ("imprint", "contact"),
+    "contact_phone": ("imprint", "contact"),
+    "headquarters": ("imprint", "contact", "about"),
+    "industry": ("about",),
+    "employee_count_range": ("about",),
+}
 _HAS_NUMBER = re.compile(r"\d")
 
 
@@ -245,4 +262,22 @@ def _addresses(document: Document, organisations: list[Thing]) -> Iterator[Found
     yield Found(document.absolute("/") or page_url(document), "page URL")
 
 
-ADAPTER = Adapter(id=KIND, version="1.0.0", gives=KIND, extract=extract)
+def further(document: Document, extraction: Extraction) -> list[str]:
+    """The site's pages about itself and for getting in touch, if something is missing."""
+    missing = [name for name in _TOLD_ELSEWHERE if name not in extraction.fields]
+    wanted = {words for name in missing for words in _TOLD_ELSEWHERE[name]}
+    found: dict[str, str] = {}
+    for link in document.links[:MAX_LINKS]:
+        for words in wanted - found.keys():
+            if _PAGES[words].search(_last_part(link.url)) or _PAGES[words].match(link.text):
+                found[words] = link.url
+    return [found[words] for words in _PAGES if words in found]
+
+
+def _last_part(url: str) -> str:
+    """What a path ends in, as words."""
+    path = url.partition("://")[2].partition("?")[0].partition("#")[0]
+    return path.rstrip("/").partition("/")[2].rpartition("/")[2].replace("-", " ").replace("_", " ")
+
+
+ADAPTER = Adapter(id=KIND, version="1.1.0", gives=KIND, extract=extract, further=further)
