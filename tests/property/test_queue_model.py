@@ -53,6 +53,9 @@ samples = st.builds(
     priority=st.sampled_from([0, 5]),
     key=st.sampled_from([None, None, "k", "l"]),
     delay=delays,
+    quota=st.just(""),
+    max_age=st.none(),
+    traceparent=st.just(""),
 )
 places = st.integers(0, 9)
 workers_at = st.integers(0, 3)

@@ -53,7 +53,7 @@ class Changes:
             if number
         ]
         if changed:
-            unit.run(_upsert_counts(unit), changed)
+            unit.insert_all(counts, changed, _added)
 
     def _write_lines(self, unit: Unit) -> None:
         if self.wake:
@@ -66,7 +66,7 @@ class Changes:
                 }
                 for line, at in sorted(self.wake.items())
             ]
-            unit.run(_upsert_lines(unit), rows)
+            unit.insert_all(lines, rows, _sooner)
         for lane, groups in sorted(self.parked.items()):
             _park(unit, lane, groups)
 
@@ -78,8 +78,8 @@ def discount(unit: Unit, rows: Iterable[Any]) -> None:
         pending[lane, quota] -= 1
 
 
-def _upsert_lines(unit: Unit) -> Any:
-    insert = unit.insert(lines)
+def _sooner(insert: Any) -> Any:
+    """A line that is there already is looked at when the first of its items is due."""
     new, old = insert.excluded.next_at, lines.c.next_at
     sooner = case((or_(old.is_(None), old > new), new), else_=old)
     keys = [lines.c.lane, lines.c.priority, lines.c.group_key]
@@ -125,8 +125,8 @@ def _set_time() -> Any:
     )
 
 
-def _upsert_counts(unit: Unit) -> Any:
-    insert = unit.insert(counts)
+def _added(insert: Any) -> Any:
+    """What is pending already and what is new are counted together."""
     keys = [counts.c.lane, counts.c.quota, counts.c.shard]
     total = counts.c.pending + insert.excluded.pending
     return insert.on_conflict_do_update(index_elements=keys, set_={"pending": total})

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from sqlalchemy import (
@@ -25,6 +25,7 @@ from sqlalchemy import (
     update,
 )
 
+from penstock.core.errors import StoreError, StoreLost
 from penstock.queue.lines import IS_WAITING, Changes, Line, batches, discount, look_again
 from penstock.queue.ports import (
     ACCEPTED,
@@ -98,12 +99,24 @@ class SqlQueue:
 
     async def put(self, items: Sequence[Item]) -> list[Receipt]:
         """Put items, in one go with whatever else is being put at the same time."""
-        return await self._store.write(lambda unit: unit.tally(self._puts).add(items), "put")
+        # With a key it matters at once whether an item is there: it is no duplicate of itself.
+        tries = count(1 if any(item.key is not None for item in items) else 0)
 
-    def put_in(self, unit: Unit, wanted: Sequence[Item]) -> list[Receipt]:
-        """Put items as part of a larger unit of work."""
+        def work(unit: Unit) -> list[Receipt]:
+            return unit.tally(self._puts).add(items, is_new=next(tries) == 0)
+
+        try:
+            return await self._store.write(work, "put")
+        except StoreLost:
+            raise
+        except StoreError:
+            # Most likely some of them were there already: look first this time.
+            return await self._store.write(work, "put")
+
+    def put_in(self, unit: Unit, wanted: Sequence[Item], *, are_new: bool = False) -> list[Receipt]:
+        """Put items as part of a larger unit of work; their ids are looked for unless new."""
         unit.take_turns("put")
-        known = _Known(unit, wanted)
+        known = _Known(unit, wanted, are_new=are_new)
         room = _Room(unit, self._limits, wanted)
         receipts: list[Receipt] = []
         new: list[Item] = []
@@ -161,16 +174,18 @@ class _Puts:
     def __init__(self, queue: SqlQueue) -> None:
         self._queue = queue
         self._waiting: list[tuple[Sequence[Item], list[Receipt]]] = []
+        self._are_new = True
 
-    def add(self, items: Sequence[Item]) -> list[Receipt]:
+    def add(self, items: Sequence[Item], *, is_new: bool) -> list[Receipt]:
         """Have items put at the edge of the transaction; the receipts are there when it is over."""
+        self._are_new &= is_new
         receipts: list[Receipt] = []
         self._waiting.append((items, receipts))
         return receipts
 
     def write(self, unit: Unit) -> None:
         wanted = [item for some, _ in self._waiting for item in some]
-        answers = iter(self._queue.put_in(unit, wanted))
+        answers = iter(self._queue.put_in(unit, wanted, are_new=self._are_new))
         for some, receipts in self._waiting:
             receipts.extend(islice(answers, len(some)))
 
@@ -178,14 +193,14 @@ class _Puts:
 class _Known:
     """The items and keys that are there already."""
 
-    def __init__(self, unit: Unit, wanted: Sequence[Item]) -> None:
+    def __init__(self, unit: Unit, wanted: Sequence[Item], *, are_new: bool) -> None:
         self._ids: set[str] = set()
         self._keys: set[tuple[str, str]] = set()
         keyed: dict[str, list[str]] = {}
         for item in wanted:
             if item.key is not None:
                 keyed.setdefault(item.lane, []).append(item.key)
-        for some in batches(wanted):
+        for some in batches(() if are_new else wanted):
             query = select(items.c.id).where(unit.among(items.c.id, [item.id for item in some]))
             self._ids.update(unit.run(query).scalars())
         for lane, keys in keyed.items():

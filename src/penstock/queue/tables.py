@@ -28,7 +28,14 @@ items = Table(
     Column("finished_at", Moment),
     Column("nudged_at", Moment),
     Column("failure", Json),
-    Index("uq_queue_items_lane_key", "lane", "key", unique=True),
+    Index(
+        "uq_queue_items_lane_key",
+        "lane",
+        "key",
+        unique=True,
+        sqlite_where=text('"key" IS NOT NULL'),
+        postgresql_where=text('"key" IS NOT NULL'),
+    ),
     Index(
         "ix_queue_items_waiting",
         "lane",

@@ -178,7 +178,13 @@ class Sqlite:
 
     async def write(self, work: Callable[[Connection], T], *, quick: bool) -> T:
         in_thread = partial(asyncio.get_running_loop().run_in_executor, self._writer)
-        connection = await in_thread(self._begin)
+        beginning = in_thread(self._begin)
+        try:
+            connection = await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            # The thread goes on, and what it begins would keep all others from writing.
+            beginning.add_done_callback(_end)
+            raise
         try:
             result = work(connection) if quick else await in_thread(work, connection)
             await in_thread(connection.commit)
@@ -321,8 +327,8 @@ class Postgres:
         return postgresql.insert(table)
 
     def spread(self, insert: InsertText, rows: Sequence[tuple[Any, ...]]) -> Spread:
-        """The driver sends all rows at once."""
-        yield insert.text, list(rows)
+        """One statement for all rows, which come as one list of values for each column."""
+        yield _of_lists(insert), tuple(list(values) for values in zip(*rows, strict=True))
 
     def among(self, column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
         return column == any_(bindparam(None, [storable(value) for value in values], ARRAY(Text)))
@@ -374,11 +380,26 @@ def _prepare_sqlite(connection: Any, record: Any) -> None:
     cursor.close()
 
 
+def _end(beginning: asyncio.Future[Connection]) -> None:
+    """Give up a transaction that nobody waits for any more, if it could be begun."""
+    if not beginning.cancelled() and not beginning.exception():
+        beginning.result().close()
+
+
 @lru_cache(maxsize=256)
 def _of_rows(insert: InsertText, number: int) -> str:
     """An INSERT of several rows."""
     one = f"({', '.join('?' * len(insert.names))})"
     return insert.text.replace(one, ", ".join([one] * number), 1)
+
+
+@lru_cache(maxsize=256)
+def _of_lists(insert: InsertText) -> str:
+    """An INSERT of as many rows as its lists are long."""
+    start, _, rest = insert.text.partition(" VALUES (")
+    values, _, end = rest.partition(")")
+    lists = ", ".join(f"{value}[]" for value in values.split(", "))
+    return f"{start} SELECT * FROM unnest({lists}){end}"  # noqa: S608 - made of our own INSERT
 
 
 def _begin_with(begin: str) -> Callable[[Connection], None]:
