@@ -112,6 +112,14 @@ async def test_keys_are_made_listed_and_revoked(shell: Shell) -> None:
     assert after[0]["revoked_at"] is not None
 
 
+async def test_key_alone_is_printed_so_that_a_script_can_take_it(shell: Shell) -> None:
+    made = await shell.run("keys", "create", "ci")
+
+    assert made.out.startswith("pk_")
+    assert made.out.split() == [made.out.strip()]
+    assert "not shown again" in made.err
+
+
 @pytest.mark.parametrize("arguments", [["--scope", "everything"], ["--rate", "0"]])
 async def test_a_key_that_makes_no_sense_is_not_made(shell: Shell, arguments: list[str]) -> None:
     assert (await shell.run("keys", "create", "ci", *arguments)).code == 2

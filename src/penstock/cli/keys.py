@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.output import ExitCode, complain, print_table, stdout, write_json
+from penstock.cli.output import ExitCode, complain, print_table, stderr, stdout, write_json
 from penstock.cli.stores import moment, with_store
 from penstock.web.keys import SERVICE, Key, Keys, Scope
 
@@ -43,7 +43,7 @@ def create(
         write_json({**key.as_json(), "key": secret})
         return
     stdout().print(secret, markup=False)
-    stdout().print(f"This is key {key.id} ({name}). It is not shown again.", markup=False)
+    stderr().print(f"This is key {key.id} ({name}). It is not shown again.", markup=False)
 
 
 @app.command("list")
