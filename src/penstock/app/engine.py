@@ -282,19 +282,21 @@ def _chores(settings: Settings, store: Store) -> list[Chore]:
         Chore(
             "old outcomes", lambda: forget_outcomes(store, settings.fetch.keep_outcomes_days * DAY)
         ),
-        Chore("old profiles", partial(_erase_profiles, settings, store)),
-        Chore("expired tasks", lambda: forget_expired(store, settings.scrape.retention_hours)),
+        Chore("expired tasks", partial(_forget_tasks, settings, store)),
         Chore("unused blobs", lambda: blobs.sweep(in_use, settings.blobs.retention_days * DAY)),
     ]
 
 
-async def _erase_profiles(settings: Settings, store: Store) -> int:
-    """Forget people's profiles, in events too; files of theirs are swept as unused blobs."""
+async def _forget_tasks(settings: Settings, store: Store) -> int:
+    """Forget what is over for long; profiles first, while it is known where they stand.
+
+    They are forgotten in events, too; files of theirs are swept as unused blobs.
+    """
     scrape = settings.scrape
     announcer = Announcer(EventLog(store, [WebhookSubscription()]), scrape.default_webhook_url)
     erasure = Erasure(store, announcer, scrape.retention_hours)
     erased = await erasure.erase_profiles(scrape.profile_retention_hours * 3600)
-    return erased.counts.total()
+    return erased.counts.total() + await forget_expired(store, scrape.retention_hours)
 
 
 async def _blobs_in_use(store: Store, addresses: Sequence[str]) -> set[str]:

@@ -52,7 +52,9 @@ def scrape(target: Target, idempotency_key: str | None) -> Call[TaskAccepted]:
 
 def scrape_sync(target: Target, timeout: int, idempotency_key: str | None) -> Call[Task]:
     body = {**target.as_json(), "timeout_seconds": timeout}
-    return _submit("/sync", body, _as(Task), idempotency_key, patience=timeout)
+    # Without a key unless the caller has one: what was broken off has to begin anew.
+    headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+    return Call("POST", f"{PREFIX}/sync", _as(Task), body, headers=headers, patience=timeout)
 
 
 def batch(
@@ -130,12 +132,10 @@ def read_refusal(
     return error_of(Refusal(status, error, meta, request_id, retry_after))
 
 
-def _submit(
-    path: str, body: Any, read: Read[T], idempotency_key: str | None, patience: float = 0.0
-) -> Call[T]:
+def _submit(path: str, body: Any, read: Read[T], idempotency_key: str | None) -> Call[T]:
     """A submission; its key makes sure that repeating it is safe."""
     headers = {"Idempotency-Key": idempotency_key or str(uuid4())}
-    return Call("POST", f"{PREFIX}{path}", read, body, headers=headers, patience=patience)
+    return Call("POST", f"{PREFIX}{path}", read, body, headers=headers)
 
 
 def _as_it_is(data: Any, meta: Mapping[str, Any]) -> Any:

@@ -223,6 +223,7 @@ class Pipeline:
             "breaker": "circuit_open",
             "retry": "rate_limited",
             "browser": "pool_exhausted",
+            "crash": "browser_crashed",
         }
         reason = reasons.get(wait.gate, f"no_turn_{wait.gate}")
         return await self._finish(visit, Refused(reason, wait.why, gate=wait.gate))
@@ -482,7 +483,8 @@ class Pipeline:
         if visit.time_left is not None and visit.time_left <= 0:
             return await self._finish(visit, TASK_TIMEOUT)
         until = self._clock.monotonic() + trouble.seconds
-        return await self._step_aside(visit, Wait(until, "browser", str(trouble), line=False))
+        gate = "crash" if trouble.reason == "browser_crashed" else "browser"
+        return await self._step_aside(visit, Wait(until, gate, str(trouble), line=False))
 
     async def _contact(
         self, visit: Visit, leave: Pass

@@ -40,7 +40,9 @@ class Switches:
         for domain, contacts in self._under_way.items():
             if self.is_paused(domain):
                 for contact in contacts:
-                    contact.reschedule(now)
+                    # One that is being broken off already, by us or by its own end, is left alone.
+                    if contact.when() is None:
+                        contact.reschedule(now)
 
     async def contact(self, domain: str, work: Awaitable[T]) -> T:
         """Await some work that contacts a domain; `Paused` if it had to be broken off."""

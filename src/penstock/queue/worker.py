@@ -105,7 +105,8 @@ class Crew:
 
     def cancel(self, request_id: str) -> None:
         """Break off what is under way for a request; nothing is delivered for it."""
-        if limit := self._under_way.get(request_id):
+        limit = self._under_way.get(request_id)
+        if limit and limit.when() is None:
             limit.reschedule(asyncio.get_running_loop().time())
 
     async def _feed(self, requests: AsyncIterator[Request]) -> None:
@@ -155,7 +156,7 @@ class Crew:
             self._dropped.append(item)
             raise
         if isinstance(step, Wait) and isinstance(visit, Visit):
-            if self._far and self._is_far(step):
+            if self._far and self._is_far(step) and not _is_midway(visit, step):
                 await self._pipeline.let_go(visit)
                 self._frontier.done(line)
                 self._far(visit.request, step)
@@ -174,24 +175,33 @@ class Crew:
     async def _advance(self, visit: Visit) -> Outcome | Wait | None:
         """Walk on; a fault of our own ends this visit, not the others. None: it was cancelled."""
         request = visit.request
+        limit = asyncio.timeout(None)
         try:
-            async with asyncio.timeout(None) as limit:
-                self._under_way[request.id] = limit
-                step = await self._pipeline.advance(visit)
-                if isinstance(step, Wait) and self._gives_up(visit, step):
-                    return await self._pipeline.give_up(visit, step)
+            return await self._walk(visit, limit)
         except Exception as error:
             if isinstance(error, TimeoutError) and limit.expired():
                 await self._pipeline.let_go(visit)
                 return None
             get_logger().exception("internal error", request_id=request.id)
             return await self._pipeline.fail(visit, error)
+
+    async def _walk(self, visit: Visit, limit: asyncio.Timeout) -> Outcome | Wait:
+        """As far as it goes, unless somebody cancels it meanwhile."""
+        try:
+            async with limit:
+                self._under_way[visit.request.id] = limit
+                step = await self._pipeline.advance(visit)
+                if isinstance(step, Wait) and self._gives_up(visit, step):
+                    return await self._pipeline.give_up(visit, step)
+                return step
         finally:
-            self._under_way.pop(request.id, None)
-        return step
+            self._under_way.pop(visit.request.id, None)
 
     def _gives_up(self, visit: Visit, wait: Wait) -> bool:
         if not self._will_wait(visit.request, wait):
+            return True
+        if self._far and visit.so_far and self._is_far(wait):
+            # What was read so far is better than to begin anew, for ever.
             return True
         return self._far is None and self._too_long(visit.ledger, wait)
 
@@ -259,6 +269,11 @@ class Crew:
                 await asyncio.sleep(0)
             else:
                 await self._changed.wait()
+
+
+def _is_midway(visit: Visit, wait: Wait) -> bool:
+    """Whether the way back to the first URL would be the way to the same wait."""
+    return bool(visit.hops) and wait.gate == "pacing"
 
 
 def _is_well(outcome: Outcome) -> bool:

@@ -16,7 +16,8 @@ from penstock.web.errors import ApiError, BodyTooLarge, InvalidRequest
 from penstock.web.settings import ApiSettings
 
 REQUEST_ID = "X-Request-ID"
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.S)
+#: One that never ends is matched too: nothing is looked at twice, whatever somebody sends.
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.S)
 _BRACKETS = re.compile(rb"[\[\]{}]")
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import math
 import os
 import secrets
 from collections.abc import Collection, Mapping
@@ -184,7 +185,7 @@ class RateLimiter:
             return None
         now, step = self._clock.monotonic(), 60.0 / key.rate_limit
         # The time up to which the key's requests are spoken for, one step each.
-        at = max(self._free_at.get(key.id, 0.0), now - 60.0)
+        at = max(self._free_at.get(key.id, -math.inf), now - 60.0)
         if at + step > now + 1e-9:
             return at + step - now
         self._free_at[key.id] = at + step

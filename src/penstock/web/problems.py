@@ -40,6 +40,12 @@ def handle_problems(app: FastAPI, routers: Sequence[APIRouter]) -> None:
             headers["Allow"] = ", ".join(sorted(_methods_at(request, routes)))
         return problem(error.status_code, _phrase(error), headers=headers)
 
+    @app.exception_handler(Exception)
+    async def _fault(request: Request, error: Exception) -> Response:
+        # It goes on to the edge, which logs it.
+        del request, error
+        return problem(HTTPStatus.INTERNAL_SERVER_ERROR, ApiError.message)
+
     @app.exception_handler(StoreError)
     async def _store(request: Request, error: StoreError) -> Response:
         del request

@@ -46,8 +46,12 @@ class Running:
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
     def send(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
+        try:
             os.killpg(self.pid, number)
+        except ProcessLookupError:
+            # Gone, or so new that it leads no group yet.
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     async def kill(self) -> None:
         """End it without a farewell."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from penstock.app import Platform
 from penstock.core.clock import Clock
-from penstock.kernel.model import Outcome, Request
+from penstock.kernel.model import Outcome, Request, Wait
 from penstock.queue.worker import Crew, CrewSettings
 from tests.clocks import HandClock
 
@@ -36,9 +36,12 @@ class CrewRun:
     settings: CrewSettings = field(default_factory=lambda: CrewSettings(workers=8))
     outcomes: list[Outcome] = field(default_factory=list)
     on_delivery: Callable[[Outcome], None] = lambda _: None
+    far: Callable[[Request, Wait], None] | None = None
 
     def __post_init__(self) -> None:
-        self.crew = Crew(self.platform.pipeline, self.clock, self._deliver, self.settings)
+        self.crew = Crew(
+            self.platform.pipeline, self.clock, self._deliver, self.settings, far=self.far
+        )
 
     def _deliver(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from penstock.app import Platform
 from penstock.kernel.fetchers.http import HttpFetcher
-from penstock.kernel.model import Failure, Outcome, Page, Redirect
+from penstock.kernel.model import Failure, Outcome, Page, Redirect, Request
 from penstock.kernel.ports import Hop
 from penstock.queue.worker import CrewSettings
 from tests.platforms import platform_for
+from tests.shell import eventually
 from tests.site import Reply, Site
 from tests.unit.core.log_lines import captured_logs
 from tests.unit.queue.crews import CrewClock, CrewRun, requests_of
@@ -280,3 +282,82 @@ async def test_site_that_hangs_does_not_keep_others_from_their_turns(
         await run.carry(urls)
 
     assert sorted(run.delivered) == sorted(urls)
+
+
+SLOW = {"requests_per_second": 1, "request_delay_ms": 45_000, "max_concurrent": 1}
+
+
+async def patient_for_30_seconds(
+    platform: Platform, clock: CrewClock, host: str
+) -> tuple[CrewRun, list[str]]:
+    """A crew that gives back what is far away, where the robots.txt of a host is known."""
+    await CrewRun(platform, clock).carry([f"http://{host}/robots.txt"])
+    clock.move(60)
+    given_back: list[str] = []
+    settings = CrewSettings(workers=2, patience=30.0)
+    run = CrewRun(
+        platform, clock, settings, far=lambda request, _wait: given_back.append(request.url)
+    )
+    return run, given_back
+
+
+async def test_what_has_not_begun_is_given_back_if_its_turn_is_far_away(
+    site: Site, clock: CrewClock
+) -> None:
+    async with platform_for(site, clock=clock, pacing=SLOW) as platform:
+        run, given_back = await patient_for_30_seconds(platform, clock, "shop01.test")
+        await run.carry(pages_of("shop01.test", each=2))
+
+    assert (run.reasons, len(given_back)) == (["ok"], 1)
+
+
+async def test_redirect_is_followed_however_far_the_next_turn_is(
+    site: Site, clock: CrewClock
+) -> None:
+    host = "slow.shop01.test"
+    site.reply(host, "/robots.txt", Reply(404))
+    site.reply(host, "/a", Reply(302, headers={"Location": "/b"}))
+    site.reply(host, "/b", Reply(200, "<p>here</p>"))
+    async with platform_for(site, clock=clock, pacing=SLOW) as platform:
+        run, given_back = await patient_for_30_seconds(platform, clock, host)
+        await run.carry([f"http://{host}/a"])
+
+    assert (run.reasons, given_back) == (["ok"], [])
+    assert len(site.hits_of(host, "/a")) == 1
+
+
+async def test_record_is_not_begun_anew_because_the_next_page_is_far_away(
+    site: Site, clock: CrewClock
+) -> None:
+    host = "slow.acme.test"
+    front = "<title>Acme</title><meta property=og:site_name content=Acme><a href=/contact>Contact"
+    site.reply(host, "/robots.txt", Reply(404))
+    site.reply(host, "/", Reply(200, front))
+
+    async def wanted() -> AsyncIterator[Request]:
+        yield Request(f"http://{host}/", id="1", extract="company_website")
+
+    async with platform_for(site, clock=clock, pacing=SLOW) as platform:
+        run, given_back = await patient_for_30_seconds(platform, clock, host)
+        await run.carry_from(wanted())
+
+    assert (run.reasons, given_back) == (["ok"], [])
+    assert len(site.hits_of(host, "/")) == 1
+    assert not site.hits_of(host, "/contact")
+
+
+async def test_cancelling_what_is_being_cancelled_changes_nothing(
+    site: Site, clock: CrewClock, faulty_fetcher: None
+) -> None:
+    async with platform_for(site, clock=clock) as platform:
+        run = CrewRun(platform, clock)
+
+        async def wanted() -> AsyncIterator[Request]:
+            yield Request("http://shop01.test/hang", id="1")
+            await eventually(lambda: bool(run.crew._under_way))
+            for name in ("1", "1", "unknown"):
+                run.crew.cancel(name)
+
+        assert await run.carry_from(wanted()) == []
+
+    assert run.outcomes == []

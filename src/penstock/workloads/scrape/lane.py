@@ -102,7 +102,7 @@ class ScrapeLane:
             extract=None if kind is TargetType.PAGE else kind.value,
             traceparent=claim.traceparent,
             fetcher="browser" if wants_screenshot else payload.get("fetcher", ""),
-            timeout=self._settings.task_timeout_seconds,
+            timeout=payload.get("timeout", self._settings.task_timeout_seconds),
             wait_for=payload.get("wait_for", ""),
             scroll=bool(payload.get("scroll")),
             screenshot=wants_screenshot,

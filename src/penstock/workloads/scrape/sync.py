@@ -64,7 +64,9 @@ class ImmediateScraper:
         """The task when it is over; `gone` is set when the caller has left."""
         give_up_at = self._clock.monotonic() + request.timeout_seconds
         self._check_hours(request.target_url)
-        accepted = await self._service.submit(key, request, idempotency_key, sync=True)
+        accepted = await self._service.submit(
+            key, request, idempotency_key, sync=True, timeout=request.timeout_seconds
+        )
         task_id = accepted.task_ids[0]
         is_over = False
         try:

@@ -23,8 +23,13 @@ from types import FrameType
 from typing import NoReturn
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+#: What programs need to know of the machine, by how the names begin; all else may be a secret.
+HARMLESS = (
+    *("PATH", "LANG", "LC_", "TZ", "FONTCONFIG_", "LD_LIBRARY_PATH"),
+    *("PLAYWRIGHT_", "XDG_DATA_"),
+)
 #: Would let a page past the local proxy to this machine's own services.
-UNWANTED = ("PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK", "NODE_OPTIONS", "DEBUG")
+UNWANTED = ("PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK",)
 KILL_SECONDS = 8.0
 
 
@@ -92,7 +97,7 @@ def environment(home: Path) -> dict[str, str]:
     inherited = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("PENSTOCK_") and name not in UNWANTED
+        if name.startswith(HARMLESS) and name not in UNWANTED
     }
     place = str(home)
     return {**inherited, "TMPDIR": place, "HOME": place, "XDG_CONFIG_HOME": place}

@@ -37,7 +37,7 @@ MAX_SCROLLS = 5
 #: A script that just got an answer may ask for more: wait so long before a page counts as quiet.
 QUIET_SECONDS = 0.05
 SCROLL_SETTLE_SECONDS = 1.0
-MAX_SHOT_HEIGHT = 10_000
+MAX_SHOT_WIDTH, MAX_SHOT_HEIGHT = 4_000, 10_000
 #: Only these change what a page says.
 TELLING = frozenset({"document", "script", "xhr", "fetch", "stylesheet"})
 WORLD = "penstock"
@@ -140,7 +140,7 @@ async def _open_tab(
     if wanted.cookies:
         await context.add_cookies(
             [
-                {"name": name, "value": value, "url": hop.url.href}
+                {"name": name, "value": value, "url": f"{hop.url.origin}/"}
                 for name, value in wanted.cookies.items()
             ]
         )
@@ -408,7 +408,13 @@ class Tab:
     async def _shoot(self) -> bytes:
         """The page as it looks, from top to bottom."""
         width, height = await self._evaluate(MEASURE)
-        clip = {"x": 0, "y": 0, "width": width, "height": min(height, MAX_SHOT_HEIGHT), "scale": 1}
+        clip = {
+            "x": 0,
+            "y": 0,
+            "width": min(width, MAX_SHOT_WIDTH),
+            "height": min(height, MAX_SHOT_HEIGHT),
+            "scale": 1,
+        }
         asked = {"format": "png", "captureBeyondViewport": True, "clip": clip}
         shot = await self._session.send("Page.captureScreenshot", asked)
         return base64.b64decode(shot["data"])
