@@ -17,6 +17,7 @@ SECOND_SIGNAL_SECONDS = 2.0
 FOR_EVER = 25.0
 SHIPPED_PULSE = {"PENSTOCK_QUEUE__BEAT_SECONDS": "5", "PENSTOCK_QUEUE__SILENCE_SECONDS": "20"}
 ONE_LEDGER = {"PENSTOCK_SHARED__PREFIX": "all:"}
+SHIPPED_CAPACITY = {"PENSTOCK_QUEUE__CAPACITY": "1024"}
 MOST_TRIES = 100
 #: While a worker thaws, the pages are slow: what it had is under way elsewhere.
 HANG_SECONDS = 2.0
@@ -28,14 +29,15 @@ SLOTS = 8
 
 async def kill_at_random(arena: Arena, size: Size) -> Played:
     """`kill -9` of one of several workers at any moment; another is started in its place."""
-    workers = [await arena.start_worker() for _ in range(WORKERS)]
+    workers = [await arena.start_worker(**SHIPPED_CAPACITY) for _ in range(WORKERS)]
     async with arena.load(size.items) as load:
         await load.flows()
         for _ in range(size.faults):
             await asyncio.sleep(arena.chance.uniform(0.02, 0.4))
             victim = arena.chance.randrange(WORKERS)
             await workers[victim].kill()
-            workers[victim] = await arena.nursery.fork(["worker"], arena.as_worker())
+            environment = arena.as_worker(**SHIPPED_CAPACITY)
+            workers[victim] = await arena.nursery.fork(["worker"], environment)
     return Played(size.faults, await arena.drained())
 
 
