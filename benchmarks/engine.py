@@ -55,17 +55,17 @@ def durability(options: Namespace) -> str:
     """The same crawl without a store, with one, and with one and messages, in turns."""
     with site.serve(options.pages) as shops, broker() as url, TemporaryDirectory() as folder:
         laps = [
+            Lap("penstock"),
             Lap("penstock-lines"),
             Lap("penstock-durable"),
             Lap("penstock-durable", url),
-            Lap("penstock"),
         ]
         for lap in interleave(laps, options.rounds):
             lap.run(shops, Path(folder))
     rows = [lap.row(laps[0]) for lap in laps]
     return (
-        f"{options.pages} pages of 18 KB, every gate on, pacing off, 32 at once; without a "
-        "store (lines) the outcome of each is written to a file, as `penstock fetch --json` does; "
+        f"{options.pages} pages of 18 KB, every gate on, pacing off, 32 at once; lines means "
+        "that the outcome of each is written to a file, as `penstock fetch --json` does; "
         "durable means that every URL, outcome and event is committed (SQLite, synchronous=FULL); "
         "the one with Celery is told of its items through RabbitMQ, one worker process, the server "
         f"on the same cores; medians of {options.rounds} alternating rounds.\n\n"
