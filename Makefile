@@ -30,10 +30,13 @@ test: check ## check the code, start the real servers, run every test
 bench: setup ## measure against peers, side by side
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.engine
+	@$(BIN)/python -m benchmarks.browsers
+	@$(BIN)/python -m benchmarks.service
 	@$(BIN)/python -m benchmarks.extraction $(PAGES)
 
 chaos: setup ## break everything under load, at length, and count what it cost
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos --size long --write
+	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.browsers --write
 
 check: setup ## lint, formatting, types and directions of imports, without running tests
 	@echo "Checking lint, formatting, types and the directions of imports"

@@ -29,7 +29,8 @@ def versions() -> dict[str, str]:
     return {
         "penstock": version("penstock"),
         "scrapy": pins["scrapy"],
-        "crawlee": pins["crawlee[parsel]"],
+        "crawlee": pins["crawlee[parsel,playwright]"],
+        "playwright": pins["playwright"],
         "extruct": pins["extruct"],
         "aiohttp": pins["aiohttp"],
         "uvloop": pins["uvloop"],

@@ -4,7 +4,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,13 +59,13 @@ def address(shop: int) -> str:
 
 
 @contextmanager
-def serve(pages: int) -> Iterator[Site]:
-    """Write the pages, start nginx on them, and remove both at the end."""
+def serve(pages: int, write: Callable[[Path, Site], None] | None = None) -> Iterator[Site]:
+    """Write the pages (or have others written), start nginx on them, remove both at the end."""
     nginx = find_nginx()
     with TemporaryDirectory(prefix="penstock-bench-") as name:
         folder = Path(name)
         site = Site(free_port(), max(1, pages // SHOPS))
-        write_pages(folder, site)
+        (write or write_pages)(folder, site)
         (folder / "nginx.conf").write_text(configuration(folder, site.port))
         with running(nginx, folder, site):
             yield site
@@ -130,7 +130,10 @@ http {{
   keepalive_requests 1000000;
   open_file_cache max=100000 inactive=10m;
   open_file_cache_valid 10m;
-  types {{ text/html html; text/plain txt; }}
+  types {{
+    text/html html; text/plain txt; text/css css; text/javascript js;
+    application/json json; image/png png;
+  }}
   charset utf-8;
 {temporary}
 {servers}

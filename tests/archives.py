@@ -14,7 +14,7 @@ from penstock.kernel.admission import Admission
 from penstock.kernel.model import Outcome, Page, Request, UrlSpecific
 from penstock.kernel.settings import AdmissionSettings
 from penstock.notify.webhooks import WebhookSubscription
-from penstock.queue.lanes import Lane, Result
+from penstock.queue.lanes import Lane
 from penstock.queue.ports import Claim, Done
 from penstock.queue.sql import SqlQueue
 from penstock.queue.tables import items
@@ -34,7 +34,7 @@ from penstock.workloads.scrape.tables import (
     scrape_tasks,
 )
 from penstock.workloads.scrape.waiting import Waiters
-from tests.stores import Stores, all_of, enter_worker, rows_of
+from tests.stores import Stores, all_of, enter_worker, result_of, rows_of
 
 HOOK = "https://backend.test/hook"
 KEY = Key("key", "tests", "", frozenset({Scope.ADMIN}))
@@ -104,10 +104,11 @@ class Archive:
         """Bring claims to their end: with a page that names its URL, or a failure."""
         lane = lane or self.lane
         results = {
-            claim.id: Result(claim, _outcome(lane.request(claim), claim.id in failing), Done())
+            claim.id: await result_of(
+                lane, claim, _outcome(lane.request(claim), claim.id in failing)
+            )
             for claim in claims
         }
-        await lane.prepare(list(results.values()))
         return await self.queue.settle(
             [(claim, Done()) for claim in claims],
             lambda unit, accepted: lane.record(unit, [results[each] for each in sorted(accepted)]),

@@ -16,12 +16,12 @@ from penstock.app.engine import Engine, open_engine, open_ready_store
 from penstock.app.service import Api, open_api, open_server
 from penstock.core.clock import SystemClock
 from penstock.kernel.model import Failure, Outcome, Page, Request
-from penstock.queue.lanes import Result
-from penstock.queue.ports import Claim, Done
+from penstock.queue.ports import Claim
 from penstock.queue.tables import items
 from penstock.settings import Settings
 from tests.platforms import settings_for
 from tests.site import Site
+from tests.stores import result_of
 
 T = TypeVar("T")
 
@@ -196,8 +196,9 @@ async def claim(service: Service, ids: Sequence[str]) -> list[Claim]:
 async def end(service: Service, claims: Sequence[Claim], failure: Failure | None = None) -> None:
     """Let claimed tasks end, as the station would: with a page each, or with a failure."""
     lane = service.engine.scrape
-    results = [Result(each, _outcome(lane.request(each), failure), Done()) for each in claims]
-    await lane.prepare(results)
+    results = [
+        await result_of(lane, each, _outcome(lane.request(each), failure)) for each in claims
+    ]
     await service.engine.rows.settle(
         [(result.claim, result.ending) for result in results],
         lambda unit, accepted: lane.record(

@@ -21,6 +21,8 @@ FAST = {
     "PENSTOCK_RETRY__INITIAL_DELAY_MS": "1",
     "PENSTOCK_ROBOTS__RETRY_SECONDS": "0.01",
     "PENSTOCK_API__PORT": "0",
+    # Nobody reads what a service says before it ends, and a full pipe would stop it.
+    "PENSTOCK_LOG__LEVEL": "WARNING",
 }
 
 

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from sqlalchemy.exc import TimeoutError as NoFreeConnection
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from penstock.core.clock import Clock, SystemClock
+from penstock.kernel.model import Outcome
+from penstock.queue.lanes import Lane, Result
 from penstock.queue.ports import Claim, Item, LaneLimit
 from penstock.queue.sql import SqlQueue
 from penstock.queue.tables import counts, items, lines, workers
@@ -200,6 +202,14 @@ def make_items(number: int, *, first: int = 0, lane: str = "fetch", **traits: An
 
 def ids_of(claims: Sequence[Claim | Item]) -> list[str]:
     return [claim.id for claim in claims]
+
+
+async def result_of(lane: Lane, claim: Claim, outcome: Outcome) -> Result:
+    """What an outcome means to its lane, as the station has it."""
+    content = lane.content(claim, outcome)
+    if isinstance(content, Coroutine):
+        content = await content
+    return Result(claim, outcome, lane.conclude(claim, outcome), content)
 
 
 async def enter_worker(store: Store, worker: str) -> None:

@@ -11,11 +11,15 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The URLs to fetch, the file for the results and the number of requests at once."""
+    """The URLs to fetch, the file for the results and the number of requests at once.
+
+    `manner` tells a contestant that runs in several ways which one it is to be.
+    """
 
     urls: list[str]
     out: Path
     concurrency: int
+    manner: str = ""
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
@@ -49,5 +53,7 @@ def read_course() -> Course:
     parser.add_argument("--urls", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--concurrency", type=int, required=True)
+    parser.add_argument("--manner", default="")
     options = parser.parse_args()
-    return Course(options.urls.read_text().split(), options.out, options.concurrency)
+    urls = options.urls.read_text().split()
+    return Course(urls, options.out, options.concurrency, options.manner)

@@ -85,7 +85,16 @@ ALIASES: Mapping[str, tuple[str, str]] = {
 class LogSettings(Section):
     """What is logged, to standard error, as JSON."""
 
-    level: str = Field("WARNING", pattern=r"(?i)^(debug|info|warning|error|critical)$")
+    level: str = Field(
+        "WARNING",
+        pattern=r"(?i)^(debug|info|warning|error|critical)$",
+        description="by default INFO for what runs as a service",
+    )
+
+    @property
+    def service_level(self) -> str:
+        """The level of a process that runs for long: there is nobody to watch it."""
+        return self.level if "level" in self.model_fields_set else "INFO"
 
 
 class FetchSettings(Section):

@@ -1,8 +1,9 @@
 """The path of a URL through a real Chromium: same gates, same failures, same records."""
 
 import asyncio
+import gzip
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from penstock.app import Platform
 from penstock.kernel.model import Outcome, Page, Refused, Request, Visit, Wait
 from tests.browsers import Place
 from tests.platforms import platform_for
-from tests.site import Reply, Site
+from tests.site import Hit, Raw, Reply, Site
+from tests.site.answers import encode_head
 from tests.site.pages import page
 from tests.site.scripted import LIST_LENGTH, LIST_STEP
 from tests.site.shops import product
@@ -196,11 +198,52 @@ async def test_cookies_of_a_hop_go_back_to_their_origin_only(
     assert "Cookie" not in json.loads(page_of(away).text)["headers"]
 
 
+async def test_a_site_that_asks_as_a_proxy_would_is_the_one_to_blame(
+    site: Site, platform: Platform
+) -> None:
+    site.reply("shop01.test", "/forged", Reply(407, "no", {"Proxy-Authenticate": "Basic"}))
+    outcome = await platform.pipeline.run(browse("http://shop01.test/forged"))
+
+    assert outcome.failure
+    assert (outcome.failure.kind, outcome.failure.reason) == ("url_specific", "http_407")
+
+
 async def test_a_redirect_without_end_is_broken(platform: Platform) -> None:
     outcome = await platform.pipeline.run(browse("http://moved.test/loop"))
 
     assert outcome.failure
     assert outcome.failure.reason == "too_many_redirects"
+
+
+async def test_a_page_that_loads_itself_again_and_again_is_taken_as_it_is(
+    site: Site, platform: Platform
+) -> None:
+    again = "<p>Always new.</p><script>location.reload()</script>"
+    site.reply("scripted.test", "/again", page("Again", again))
+    refresh = '<p>Always new.</p><meta http-equiv="refresh" content="0">'
+    site.reply("scripted.test", "/refresh", page("Again", refresh))
+    by_script = await platform.pipeline.run(browse("http://scripted.test/again"))
+    by_tag = await platform.pipeline.run(browse("http://scripted.test/refresh#top"))
+
+    assert "Always new." in page_of(by_script).text
+    assert "Always new." in page_of(by_tag).text
+    assert said(by_tag, "browser") == ["it wanted to be loaded again"]
+    assert asked(site, "scripted.test").count("/again") == 1
+
+
+async def test_a_page_that_loads_itself_again_with_a_cookie_is_asked_for_again(
+    site: Site, platform: Platform
+) -> None:
+    def answer(hit: Hit) -> Reply:
+        if "passed=yes" in hit.headers.get("Cookie", ""):
+            return page("In", "<p>Welcome.</p>")
+        return page("Wait", "<script>document.cookie='passed=yes';location.reload()</script>")
+
+    site.reply("scripted.test", "/gate", answer)
+    outcome = await platform.pipeline.run(browse("http://scripted.test/gate"))
+
+    assert "Welcome." in page_of(outcome).text
+    assert said(outcome, "pacing").count("turn") >= 2
 
 
 async def test_what_is_no_document_comes_as_it_is(site: Site, platform: Platform) -> None:
@@ -212,6 +255,21 @@ async def test_what_is_no_document_comes_as_it_is(site: Site, platform: Platform
     assert page_of(image).body.startswith(b"\x89PNG")
     assert page_of(image).content_type == "image/png"
     assert page_of(file).body == b"<p>a file</p>"
+
+
+async def test_what_is_no_document_is_read_no_further_than_the_limit(
+    site: Site, strict: Platform
+) -> None:
+    async def much_and_no_end() -> AsyncGenerator[bytes, None]:
+        yield encode_head(200, {"Content-Type": "application/json", "Connection": "close"})
+        yield bytes(400_000)
+        await asyncio.Event().wait()
+
+    site.reply("shop01.test", "/much", Raw(much_and_no_end))
+    outcome = await strict.pipeline.run(browse("http://shop01.test/much"))
+
+    assert outcome.failure
+    assert outcome.failure.reason == "too_large"
 
 
 # Choosing the fetcher
@@ -282,6 +340,20 @@ async def test_an_element_is_waited_for(site: Site, platform: Platform) -> None:
     outcome = await platform.pipeline.run(browse("http://scripted.test/late", wait_for="#late"))
 
     assert '<b id="late">' in page_of(outcome).text
+    assert page_of(outcome).notes == ()
+
+
+async def test_an_element_in_an_open_shadow_is_waited_for(site: Site, platform: Platform) -> None:
+    fill = (
+        "<div id=host></div><script>setTimeout(() => {"
+        "document.getElementById('host').attachShadow({mode: 'open'}).innerHTML = '<b id=deep>';"
+        "document.title = 'Filled';}, 300)</script>"
+    )
+    site.reply("scripted.test", "/shadow", page("Empty", fill))
+
+    outcome = await platform.pipeline.run(browse("http://scripted.test/shadow", wait_for="#deep"))
+
+    assert "<title>Filled</title>" in page_of(outcome).text
     assert page_of(outcome).notes == ()
 
 
@@ -366,6 +438,27 @@ async def test_images_are_asked_for_only_where_they_are_needed(
 
     assert outcome.ok
     assert len(site.hits_of(host, "/image/1.png")) == images
+
+
+async def test_a_page_without_its_images_is_the_same_page(site: Site, platform: Platform) -> None:
+    told = "<p>Caf\xe9</p><img src='/part.png' onerror=\"document.title = 'gone'\"><p id=seen></p>"
+    script = "<script>document.getElementById('seen').textContent = document.cookie</script>"
+    headers = {
+        "Content-Type": "text/html; charset=iso-8859-1",
+        "Content-Encoding": "gzip",
+        "Set-Cookie": "kept=yes",
+    }
+    body = gzip.compress(f"<!doctype html><title>Page</title>{told}{script}".encode("latin-1"))
+    site.reply("blocking.shop01.test", "/encoded", Reply(200, body, headers))
+
+    outcome = await platform.pipeline.run(browse("http://blocking.shop01.test/encoded"))
+
+    text = page_of(outcome).text
+    assert "<p>Caf\xe9</p>" in text
+    assert '<p id="seen">kept=yes</p>' in text
+    assert "<title>gone</title>" in text
+    assert "Content-Security-Policy" not in page_of(outcome).headers
+    assert site.hits_of("blocking.shop01.test", "/part.png") == []
 
 
 async def test_the_caller_s_headers_and_cookies_stay_at_their_origin(

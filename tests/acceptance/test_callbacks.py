@@ -86,6 +86,8 @@ async def test_what_nobody_takes_is_parked_listed_and_sent_again(shell: Shell) -
     settings = {"PENSTOCK_NOTIFY__WEBHOOK_SECRET": SECRET, "PENSTOCK_NOTIFY__RETRIES": "0"}
     async with up(shell, **settings) as (client, _):
         await client.scrape(product(1, HOOK))
+        await eventually(lambda: len(received(shell)) == 1, PATIENCE)
+        # Each look starts a process, which is slow on a busy machine.
         parked: list[dict[str, object]] = []
         async with asyncio.timeout(PATIENCE):
             while not parked:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.kernel.fetchers.browser import chromium
 from tests.services import KEY, listening, serving
 from tests.site import Site
 
@@ -23,7 +24,12 @@ async def site() -> AsyncIterator[Site]:
         yield site
 
 
-async def test_schemathesis_finds_nothing(tmp_path: Path, site: Site) -> None:
+async def test_schemathesis_finds_nothing(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A service that offers no browser: with one that cannot be started it would not be ready.
+    monkeypatch.setattr(chromium, "PLACES", ())
+    monkeypatch.setattr(chromium, "DOWNLOADS", ())
     # Nobody is at home at the hosts of the examples in the document: nothing leaves the machine.
     hosts = {"known_hosts": {**site.known_hosts, "*.com": "127.0.0.1:9"}}
     async with (
@@ -31,7 +37,6 @@ async def test_schemathesis_finds_nothing(tmp_path: Path, site: Site) -> None:
             site,
             tmp_path,
             admission=hosts,
-            browser={"executable": "/no/browser/here"},
             scrape={"max_queue_depth": 1_000_000},
         ) as service,
         listening(service) as address,

@@ -265,6 +265,23 @@ async def test_a_wrong_password_is_the_proxy_s_failure(
     assert site.hits == []
 
 
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [(407, {"Proxy-Authenticate": "Basic"}), (401, {"Server": "tinyproxy/1.11.1"})],
+)
+async def test_a_site_that_speaks_like_a_proxy_does_not_harm_it(
+    site: Site, tmp_path: Path, tinyproxy: Running, status: int, headers: dict[str, str]
+) -> None:
+    site.reply("localhost", "/forged", Reply(status, "no", headers))
+
+    journey = await travel(site, tmp_path, "http://localhost:{port}/forged", tinyproxy.endpoint)
+
+    assert journey.outcome.failure
+    assert journey.outcome.failure.reason == f"http_{status}"
+    assert [member.healthy for member in journey.members] == [True]
+    assert len(site.hits_of("localhost", "/forged")) == 1
+
+
 @pytest.mark.parametrize("dead", [DEAD, "http://127.0.0.1:1"])
 async def test_a_dead_proxy_is_passed_over_for_another(
     site: Site, tmp_path: Path, microsocks: Running, dead: str

@@ -37,3 +37,22 @@ async def test_cancelling_a_task_ends_its_page_in_the_browser(
         task = await service.task(task_id)
 
     assert (task["status"], task["error"]) == ("failed", "cancelled")
+
+
+async def test_readiness_says_that_browsers_do_not_start(tmp_path: Path, browsers: Place) -> None:
+    broken = browsers.settings(executable="/bin/false")
+    async with Site() as site, serving(site, tmp_path, browser=broken) as service:
+        answer = await service.http.get("/readiness")
+
+    assert answer.status_code == 503
+    assert answer.json()["meta"]["browsers_available"] == 0
+    assert "does not start" in answer.json()["meta"]["browser_trouble"]
+
+
+async def test_readiness_starts_a_browser_to_know(tmp_path: Path, browsers: Place) -> None:
+    async with Site() as site, serving(site, tmp_path, browser=browsers.settings()) as service:
+        answer = await service.http.get("/readiness")
+
+    assert answer.status_code == 200
+    assert answer.json()["data"]["browsers_available"] > 0
+    assert browsers.files_left() == []

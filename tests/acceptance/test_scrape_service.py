@@ -8,11 +8,18 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import update
 
+from penstock.app.webhooks import open_webhooks
 from penstock.core.clock import SystemClock
+from penstock.queue.health import report
 from penstock.queue.ports import State
+from penstock.queue.tables import items
 from penstock.web.keys import Keys, Scope
+from penstock.workloads.scrape.announcing import results_of
 from penstock.workloads.scrape.retention import forget_expired
+from penstock.workloads.scrape.stream import JobStream
+from penstock.workloads.scrape.tables import scrape_tasks
 from tests.services import KEY, Service, claim, end, listening, serving, wanted
 from tests.shell import eventually
 from tests.site import Reply, Site
@@ -132,7 +139,7 @@ async def test_a_job_is_announced_once_with_its_results_and_callback(service: Se
     data = events[0].data
     assert data["summary"] == {"total": 10, "completed": 10, "failed": 0}
     assert data["callback_url"] == "http://shop02.test/hook"
-    assert len(data["results"]) == 10
+    assert len(await results_of(service.engine.store, data)) == 10
 
 
 async def test_the_default_callback_is_for_who_names_none(tmp_path: Path, site: Site) -> None:
@@ -174,6 +181,22 @@ async def test_a_stream_goes_on_where_it_was_left(service: Service) -> None:
     rest = await service.http.get(path, headers={"Last-Event-ID": second.removeprefix("id: ")})
 
     assert rest.text.count("event: task") == 1
+
+
+async def test_a_stream_skips_no_task_that_ended_earlier_and_was_seen_later(idle: Service) -> None:
+    job_id = await idle.submit_batch([wanted(SHOP.format(n), "page") for n in (1, 2)])
+    first, second = sorted([task["task_id"] for task in await listed(idle)])
+    service = idle.api.service
+    events = JobStream(service, idle.settings.scrape, SystemClock(), lambda: False).events(job_id)
+    await anext(events)
+    await end(idle, await claim(idle, [second]))
+    told = [await anext(events)]
+    await end(idle, await claim(idle, [first]))
+    early = update(scrape_tasks).where(scrape_tasks.c.id == first).values(completed_at=1)
+    await idle.engine.store.write(lambda unit: unit.run(early) and None)
+    told += [event async for event in events if b"event: task" in event]
+
+    assert [first.encode() in event for event in told] == [False, True]
 
 
 # ── admission and limits
@@ -368,6 +391,111 @@ async def test_a_service_that_stops_turns_new_work_away(idle: Service) -> None:
     assert answer.status_code == ready.status_code == 503
     assert int(answer.headers["Retry-After"]) > 0
     assert (await idle.get(f"/scrape/{task_id}")).status_code == 200
+
+
+async def test_who_waits_for_a_task_that_does_not_begin_is_turned_away_at_the_end(
+    idle: Service,
+) -> None:
+    waiting = asyncio.create_task(idle.post("/scrape/sync", wanted(SHOP.format(1))))
+    task = await first_task(idle)
+    idle.api.stop()
+    answer = await waiting
+
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
+    assert (await idle.task(task["task_id"]))["error"] == "cancelled"
+
+
+async def test_who_waits_for_a_task_that_runs_is_answered_before_the_server_is_gone(
+    idle: Service,
+) -> None:
+    answers: list[asyncio.Task[httpx.Response]] = []
+    async with httpx.AsyncClient() as http, listening(idle) as address:
+        asked = http.post(
+            f"{address}/api/v1/scrape/sync",
+            json=wanted(SHOP.format(1)),
+            headers={"X-Service-Key": KEY, "Idempotency-Key": "once"},
+        )
+        waiting = asyncio.create_task(asked)
+        task = await first_task(idle)
+        await claim(idle, [task["task_id"]])
+        idle.api.stop()
+        assert (await idle.http.get("/readiness")).status_code == 503
+        assert not waiting.done()
+        waiting.add_done_callback(answers.append)
+    (answer,) = [each.result() for each in answers]
+
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
+    # Who asks again with the same key finds it.
+    assert (await idle.task(task["task_id"]))["status"] == "running"
+
+
+async def first_task(service: Service) -> dict[str, Any]:
+    """The task that somebody is about to submit."""
+    async with asyncio.timeout(20):
+        while not (tasks := await listed(service)):
+            continue
+    return tasks[0]
+
+
+async def listed(service: Service) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (await service.get("/scrape")).json()["data"]
+    return found
+
+
+async def test_a_task_whose_item_cannot_be_read_fails(tmp_path: Path, site: Site) -> None:
+    async with serving(site, tmp_path, works=False) as service:
+        job_id = await service.submit_batch([wanted(SHOP.format(n)) for n in (1, 2)])
+        ids = [task["task_id"] for task in await listed(service)]
+        broken = update(items).values(payload={"target_type": "unheard_of"})
+        await service.engine.store.write(lambda unit: unit.run(broken) and None)
+    async with serving(site, tmp_path) as service:
+        tasks = [await service.finished(task_id) for task_id in ids]
+        job = await service.job(job_id)
+
+    assert [task["error"] for task in tasks] == ["bad_payload", "bad_payload"]
+    assert job["status"] == "failed"
+
+
+async def test_a_page_whose_text_is_not_found_in_time_fails(tmp_path: Path, site: Site) -> None:
+    parts = "".join(f"<div><h2>{n}</h2><p>Some text</p></div>" for n in range(15_000))
+    site.reply("shop01.test", "/endless", Reply(200, f"<title>Endless</title>{parts}"))
+    async with serving(site, tmp_path, scrape={"text_seconds": 0.3}) as service:
+        task = await service.finished(
+            await service.submit("http://shop01.test/endless", "page", formats=["text"])
+        )
+
+    assert (task["status"], task["error"]) == ("failed", "text_timeout")
+
+
+async def test_a_key_is_good_again_when_what_it_led_to_is_forgotten(
+    tmp_path: Path, site: Site
+) -> None:
+    once = {"Idempotency-Key": "once"}
+    body = {"targets": [wanted(SHOP.format(1), "page")]}
+    async with serving(site, tmp_path, works=False, scrape={"retention_hours": 1e-9}) as service:
+        first = (await service.post("/scrape", wanted(SHOP.format(1), "page"), **once)).json()
+        job = (await service.post("/scrape/batch", body, **{"Idempotency-Key": "job"})).json()
+        tasks = [first["data"]["task_id"], *job["data"]["task_ids"]]
+        await end(service, await claim(service, tasks))
+        await forget_expired(service.engine.store, 1e-9)
+        again = await service.post("/scrape", wanted(SHOP.format(1), "page"), **once)
+        other = await service.post("/scrape/batch", body, **{"Idempotency-Key": "job"})
+        replay = await service.post("/scrape", wanted(SHOP.format(1), "page"), **once)
+
+    assert again.status_code == other.status_code == 202
+    assert again.json()["data"]["task_id"] != tasks[0]
+    assert replay.json() == again.json()
+    assert replay.headers["Idempotency-Replayed"] == "true"
+
+
+async def test_deliveries_of_callbacks_are_in_the_health_of_the_process(idle: Service) -> None:
+    engine, platform = idle.engine, idle.platform
+    async with open_webhooks(idle.settings, platform, engine.store, engine.heartbeat):
+        status = report(engine.station, platform.supervisors, platform.switches, platform.clock)
+
+    assert status["duties"]["webhooks"]["state"] == "running"
 
 
 async def test_results_expire(tmp_path: Path, site: Site) -> None:

@@ -12,15 +12,18 @@ from sqlalchemy import update
 from penstock.app import build
 from penstock.app.engine import Engine, open_engine, open_ready_store
 from penstock.core.clock import SystemClock
+from penstock.core.errors import BlobError
+from penstock.events.log import EventLog
+from penstock.kernel.model import Outcome
 from penstock.kernel.policy import Pace, Rate
 from penstock.queue.lanes import Result
-from penstock.queue.ports import Item
+from penstock.queue.ports import Claim, Item
 from penstock.queue.station import turns_within
 from penstock.queue.tables import items
-from penstock.workloads.fetch.lane import NAME
+from penstock.workloads.fetch.lane import NAME, FetchLane
 from tests.platforms import settings_for
 from tests.shell import eventually
-from tests.site import Site
+from tests.site import Reply, Site
 from tests.stores import row_of, states_of
 
 
@@ -134,20 +137,31 @@ async def suspect(engine: Engine, numbers: Sequence[int], **traits: int) -> None
     await engine.store.write(lambda unit: unit.run(statement) and None)
 
 
-async def test_suspects_are_tried_one_by_one_and_the_innocent_are_done(
+async def test_suspects_are_tried_one_by_one_in_the_end_and_the_innocent_are_done(
     tmp_path: Path, site: Site
 ) -> None:
     async with running(tmp_path, site) as bench:
         later = [each._replace(delay=0.5) for each in products("shop01.test", 12)]
         await bench.engine.queue.put(later)
-        await suspect(bench.engine, range(12), lost=3)
+        await suspect(bench.engine, range(12), lost=5, tried=2)
         await eventually(lambda: bench.over(12))
         states = set((await states_of(bench.engine.store)).values())
         rows = [await row_of(bench.engine.store, each.id) for each in later]
     assert states == {"done"}
-    assert {row["tried"] for row in rows} == {1}
+    assert {row["tried"] for row in rows} == {3}
     # Robots first, then never more than one page ahead of what is settled.
     assert bench.hits == list(range(2, 14))
+
+
+async def test_many_suspects_are_tried_together_at_first(tmp_path: Path, site: Site) -> None:
+    async with running(tmp_path, site) as bench:
+        later = [each._replace(delay=0.5) for each in products("shop01.test", 40)]
+        await bench.engine.queue.put(later)
+        await suspect(bench.engine, range(40), lost=3)
+        await eventually(lambda: bench.over(40))
+        rows = [await row_of(bench.engine.store, each.id) for each in later]
+    assert {(row["state"], row["tried"]) for row in rows} == {("done", 1)}
+    assert bench.hits != list(range(2, 42)), "more than one page was under way"
 
 
 async def test_who_costs_workers_again_and_again_is_given_up_with_an_outcome(
@@ -156,13 +170,84 @@ async def test_who_costs_workers_again_and_again_is_given_up_with_an_outcome(
     async with running(tmp_path, site) as bench:
         (poison,) = [each._replace(delay=0.5) for each in products("shop01.test", 1)]
         await bench.engine.queue.put([poison])
-        await suspect(bench.engine, [0], lost=6, tried=3)
+        await suspect(bench.engine, [0], lost=8, tried=5)
         await eventually(lambda: bench.over(1))
         row = await row_of(bench.engine.store, poison.id)
         events = await bench.engine.log.read()
     assert (row["state"], row["failure"]["reason"]) == ("dead", "worker_lost")
     assert [event.message.data["reason"] for event in events] == ["worker_lost"]
     assert not any("/product" in hit.path for hit in site.hits)
+
+
+async def test_a_site_that_asks_to_come_back_later_costs_an_attempt(
+    tmp_path: Path, site: Site
+) -> None:
+    site.reply("shop01.test", "/busy", Reply(429, "later", headers={"Retry-After": "120"}))
+    async with running(tmp_path, site) as bench:
+        busy = item(1, "http://shop01.test/busy", "shop01.test")
+        await bench.engine.queue.put([busy])
+        await eventually(lambda: any(hit.path == "/busy" for hit in site.hits))
+        await eventually(lambda: bench.engine.station.held == 0)
+        row = await row_of(bench.engine.store, busy.id)
+    assert (row["state"], row["attempts"]) == ("waiting", 1)
+    assert row["failure"]["reason"] == "rate_limited"
+    assert row["not_before"] - row["enqueued_at"] > 100_000
+
+
+class Careful(FetchLane):
+    """A lane that takes as long as it is told to make what it writes of some pages."""
+
+    def __init__(self, log: EventLog) -> None:
+        super().__init__(log)
+        self.ready = asyncio.Event()
+        self.troubles: list[Exception] = []
+
+    def content(self, claim: Claim, outcome: Outcome) -> Any:
+        content = super().content(claim, outcome)
+        is_slow = "slow" in outcome.request.url and outcome.ok
+        return self._slowly(content) if is_slow else content
+
+    async def _slowly(self, content: Any) -> Any:
+        await self.ready.wait()
+        if self.troubles:
+            raise self.troubles.pop()
+        return content
+
+
+@asynccontextmanager
+async def with_careful_lane(bench: Bench) -> AsyncIterator[Careful]:
+    lane = Careful(bench.engine.log)
+    bench.engine.station._lanes = {**bench.engine.station._lanes, NAME: lane}
+    slow = item(99, "http://shop01.test/product/1?slow", "shop01.test")
+    await bench.engine.queue.put([slow, *products("shop01.test", 20)])
+    yield lane
+    await eventually(lambda: bench.over(21))
+
+
+async def test_a_result_that_takes_long_to_make_holds_up_no_other(
+    tmp_path: Path, site: Site
+) -> None:
+    async with running(tmp_path, site) as bench, with_careful_lane(bench) as lane:
+        await eventually(lambda: bench.over(20))
+        assert bench.engine.station.held == 1
+        lane.ready.set()
+    assert bench.results[-1].claim.id == f"{99:032}"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "state"), [(BlobError("the disk is full"), "done"), (ValueError("odd"), "dead")]
+)
+async def test_a_result_that_cannot_be_made_is_made_later_or_says_why(
+    tmp_path: Path, site: Site, trouble: Exception, state: str
+) -> None:
+    async with running(tmp_path, site) as bench:
+        async with with_careful_lane(bench) as lane:
+            lane.troubles.append(trouble)
+            lane.ready.set()
+        row = await row_of(bench.engine.store, f"{99:032}")
+    assert row["state"] == state
+    if state == "dead":
+        assert row["failure"]["reason"] == "internal_error"
 
 
 @pytest.mark.parametrize(

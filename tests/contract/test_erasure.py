@@ -11,6 +11,7 @@ from penstock.queue.tables import items
 from penstock.workloads.fetch import erasure as fetched
 from penstock.workloads.fetch.lane import item_for as fetch_item
 from penstock.workloads.fetch.tables import outcomes
+from penstock.workloads.scrape.announcing import results_of
 from penstock.workloads.scrape.erasure import Erasure
 from penstock.workloads.scrape.model import TargetType, TaskStatus
 from penstock.workloads.scrape.tables import scrape_jobs, scrape_tasks
@@ -100,7 +101,8 @@ async def test_a_job_counts_on_without_the_task_it_lost(archive: Archive, erasur
     (job,) = await rows_of(archive.store, scrape_jobs)
     (event,) = await rows_of(archive.store, events)
     assert (job["total_tasks"], job["completed_tasks"], job["status"]) == (2, 2, "completed")
-    assert [result["task_id"] for result in event["data"]["results"]] == list(ids[1:])
+    told = await results_of(archive.store, event["data"])
+    assert [result["task_id"] for result in told] == list(ids[1:])
     assert len(await rows_of(archive.store, deliveries)) == 1, "its receiver is still told"
     assert "jane" not in await archive.everything()
 
@@ -119,23 +121,23 @@ async def test_a_job_whose_last_open_task_is_erased_is_over_and_announced(
     (job,) = await rows_of(archive.store, scrape_jobs)
     (event,) = await rows_of(archive.store, events)
     assert (job["total_tasks"], job["status"]) == (1, "completed")
-    assert [result["task_id"] for result in event["data"]["results"]] == [first]
+    told = await results_of(archive.store, event["data"])
+    assert [result["task_id"] for result in told] == [first]
     assert event["data"]["status"] == "completed"
     assert event["data"]["summary"] == {"total": 1, "completed": 1, "failed": 0}
 
 
-async def test_an_event_that_outlived_its_task_is_erased_too(
-    archive: Archive, erasure: Erasure
-) -> None:
+async def test_results_are_nowhere_but_in_their_tasks(archive: Archive) -> None:
     await archive.submit("w", "https://site.test/jane")
+    await archive.submit_job(("w", "https://site.test/jane"))
     await archive.work()
+    announced = await rows_of(archive.store, events)
+    told = [len(await results_of(archive.store, event["data"])) for event in announced]
     await clear(archive, scrape_tasks, items)
 
-    erased = await erasure.erase_page("https://site.test/jane")
-
-    assert erased.counts["events"] == 1
-    assert await rows_of(archive.store, events) == []
-    assert await rows_of(archive.store, deliveries) == []
+    assert told == [1, 1]
+    assert "jane" not in await archive.everything()
+    assert [await results_of(archive.store, event["data"]) for event in announced] == [[], []]
 
 
 async def test_profiles_are_kept_for_as_long_as_is_said(archive: Archive, erasure: Erasure) -> None:

@@ -895,16 +895,16 @@ async def test_lost_workers_are_counted_apart_from_attempts(queue: SqlQueue) -> 
 
 async def test_a_suspect_is_noted_before_it_is_tried(queue: SqlQueue) -> None:
     (claim,) = await put_and_claim(queue)
-    assert await queue.try_alone(claim)
-    assert await queue.try_alone(claim), "run again, it is the same try"
+    assert await queue.note_trial([claim]) == {claim.id}
+    assert await queue.note_trial([claim]) == {claim.id}, "run again, it is the same try"
     await queue.rescue()
-    assert not await queue.try_alone(claim)
+    assert await queue.note_trial([claim]) == set()
     assert (await claim_one(queue)).tried == 1
 
 
 async def test_a_suspect_that_comes_back_alive_is_none(queue: SqlQueue) -> None:
     (claim,) = await put_and_claim(queue)
-    await queue.try_alone(claim)
+    await queue.note_trial([claim])
     await queue.settle([(claim, Release())])
     assert (await claim_one(queue)).tried == 0
 

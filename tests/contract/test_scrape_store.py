@@ -61,6 +61,27 @@ async def test_the_same_idempotency_key_gives_the_same_task(
     assert len(listed) == 2
 
 
+async def test_of_many_tasks_at_once_as_many_are_taken_on_as_there_is_room_for(
+    stores: Stores, site: Site, tmp_path: Path
+) -> None:
+    limit = {"max_queue_depth": 5}
+    async with serving(
+        site, tmp_path, works=False, store=place_of(stores), scrape=limit
+    ) as service:
+        posts = [service.post("/scrape", wanted(SHOP.format(n))) for n in range(12)]
+        posts.insert(3, service.post("/scrape/batch", {"targets": [wanted(SHOP.format(99))] * 6}))
+        answers = await asyncio.gather(*posts)
+        listed = (await service.get("/scrape")).json()["data"]
+        waiting = await pending(service.engine.store)
+
+    accepted = [each.json()["data"]["task_id"] for each in answers if each.status_code == 202]
+    refused = [each for each in answers if each.status_code == 503]
+    assert (len(accepted), len(refused)) == (5, 8)
+    assert all("Retry-After" in each.headers for each in refused)
+    assert sorted(task["task_id"] for task in listed) == sorted(accepted)
+    assert sum(waiting.values()) == 5
+
+
 async def test_a_job_is_announced_once_in_however_many_parts_it_ends(
     stores: Stores, site: Site, tmp_path: Path
 ) -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.kernel.fetchers.browser.pool import BrowserPool, PoolExhausted, Seat
+from penstock.core.errors import PoolExhausted
+from penstock.kernel.fetchers.browser.pool import BrowserPool, Seat
 from penstock.kernel.identity import (
     HEIGHTS,
     REGIONS,

@@ -7,6 +7,7 @@ import json
 import random
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from penstock.core.urls import parse
 from penstock.events.dispatch import Dispatcher, Dispatching
 from penstock.notify.webhooks import payload
 from penstock.queue.ports import Release
+from penstock.workloads.scrape.announcing import results_of
 from tests.archives import KEY, Archive, open_archive
 from tests.clocks import HandClock
 from tests.site import Hit, Reply, Site
@@ -73,7 +75,7 @@ def test_results_are_in_the_payload_of_up_to_100_tasks(counts: tuple[int, int]) 
     some = [{"task_id": str(number)} for number in range(completed)]
     summary = {"total": total, "completed": completed, "failed": total - completed}
 
-    content = json.loads(payload(finished(summary=summary, results=some)))
+    content = json.loads(payload(finished(summary=summary), some))
 
     assert content["summary"] == summary
     assert content["results"] == (some if total <= 100 else None)
@@ -154,7 +156,8 @@ async def carry_out(
                 stores, Path(folder), inline_bytes=1_000_000, default_webhook_url=default_hook
             )
             await steps(archive)
-            async with open_sink(site, stores.clock) as sink:
+            kept = partial(results_of, archive.store)
+            async with open_sink(site, stores.clock, results=kept) as sink:
                 dispatcher = Dispatcher(archive.store, sink, Dispatching(()), random.Random(1))
                 while await dispatcher.deliver_due():
                     pass

@@ -89,7 +89,7 @@ _ODD_HOSTS = {
     ),
     "scripted.test": HostEntry(
         "only for browsers: /product/1..20 /list /never /hangs /meta /by-script?to=URL /many"
-        " /heavy; harmful: /ways /inside /grows",
+        " /heavy /throws; harmful: /ways /inside /grows /dies",
         by_path(scripted.PAGES),
     ),
     "charset.test": HostEntry("charsets: /header /bom /meta /none", by_path(encodings.CHARSETS)),

@@ -53,6 +53,19 @@ const kept = [];
 setInterval(() => kept.push(new Array(1e6).fill(Math.random())), 1);
 </script>"""
 
+#: Where the heap of a page is bounded, this ends its process within a second.
+DIES = """<p>Here, but not for long.</p><script>
+addEventListener("load", () => {
+  const kept = [];
+  for (;;) kept.push(new Array(1e5).fill(kept.length));
+});
+</script>"""
+
+#: A bug of the page's own: what it would have shown never comes.
+THROWS = """<main id="app"></main><script>
+document.getElementById("no such element").textContent = "a product";
+</script>"""
+
 #: Every way that a page can think of to a port on the machine of whoever looks at it.
 PRIVATE_WAYS = """<link rel="stylesheet" href="{private}/css">
 <link rel="preload" href="{private}/pre" as="script">
@@ -180,6 +193,8 @@ PAGES: dict[str, Plan] = {
     "/tick": Reply(200, "tick"),
     "/endless.png": Raw.of(encode_head(200, {"Content-Type": "image/png"})),
     "/hangs": page("Hangs", HANGS),
+    "/dies": page("Dies", DIES),
+    "/throws": page("Throws", THROWS),
     "/grows": page("Grows", MEMORY),
     "/ways": private_ways,
     "/away": to_canary,

@@ -35,7 +35,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> SetVariables:
 def test_nothing_needs_to_be_set() -> None:
     settings = load_settings()
 
-    assert settings.log.level == "WARNING"
+    assert (settings.log.level, settings.log.service_level) == ("WARNING", "INFO")
     assert settings.shared.url.get_secret_value() == ""
 
 
@@ -46,7 +46,7 @@ def test_environment_sets_a_key_of_a_section(environment: SetVariables) -> None:
 
     assert settings.pacing.max_concurrent == 7
     assert settings.http.timeout_seconds == 2.5
-    assert settings.log.level == "debug"
+    assert settings.log.level == settings.log.service_level == "debug"
     assert settings.pacing.request_delay_ms == 2000
 
 

@@ -1,5 +1,6 @@
 """Health, readiness and metrics: public, cheap, and the same figures in every form."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,6 +15,8 @@ from penstock.web.envelope import ApiResponse, answer, problem
 
 #: Figures are as old as this at most, however often they are asked for.
 FRESH_SECONDS = 1.0
+#: How long who asks for readiness waits for the first browser.
+CHECK_SECONDS = 3.0
 UNAVAILABLE = 503
 
 
@@ -49,6 +52,10 @@ class QueueStats:
         }
 
 
+async def _no_trouble() -> str | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Vitals:
     """Where the figures come from."""
@@ -59,6 +66,7 @@ class Vitals:
     is_stopping: Callable[[], bool]
     metrics: Metrics
     clock: Clock
+    browser_trouble: Callable[[], Awaitable[str | None]] = _no_trouble
 
 
 class Doctor:
@@ -83,16 +91,28 @@ class Doctor:
             "proxies": [_proxy(member) for member in self._from.proxies],
         }
 
-    def readiness(self) -> tuple[bool, dict[str, Any]]:
+    async def readiness(self) -> tuple[bool, dict[str, Any]]:
         """Whether work can be done now, and what says so."""
+        trouble = await self._browser_trouble()
         pool = self._from.pool()
-        available = pool.available if pool else None
+        available = (0 if trouble else pool.available) if pool else None
         healthy = sum(member.usable for member in self._from.proxies)
         if not self._from.proxies:
             # Without proxies, the direct way out is one.
             healthy = 1
         ready = is_ready(available, healthy) and not self._from.is_stopping()
-        return ready, {"browsers_available": available, "healthy_proxies": healthy}
+        why = {"browsers_available": available, "healthy_proxies": healthy}
+        return ready, why | ({"browser_trouble": trouble} if trouble else {})
+
+    async def _browser_trouble(self) -> str | None:
+        """Why browsers cannot be started, as far as that is known in time."""
+        if self._from.is_stopping():
+            return None
+        try:
+            async with asyncio.timeout(CHECK_SECONDS):
+                return await self._from.browser_trouble()
+        except TimeoutError:
+            return "no browser has started yet"
 
     def gauges(self) -> Mapping[str, float]:
         """The figures that go up and down, for Prometheus."""
@@ -148,7 +168,7 @@ def health_routes(doctor: Doctor, metrics: Metrics) -> APIRouter:
     @router.get("/readiness", response_model=ApiResponse[dict[str, Any]], responses=errors)
     async def readiness() -> Response:
         """200 if work can be done now, else 503."""
-        ready, why = doctor.readiness()
+        ready, why = await doctor.readiness()
         if ready:
             return answer({"ready": True, **why})
         return problem(UNAVAILABLE, "Not ready", why, {"Retry-After": "5"})

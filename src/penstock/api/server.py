@@ -2,7 +2,7 @@
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -22,7 +22,13 @@ class _Server(uvicorn.Server):
 class Server:
     """Serves an application from a socket that is open from the start."""
 
-    def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ApiSettings,
+        before_stop: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._before_stop = before_stop
         self._socket = _listen(settings.host, settings.port)
         config = uvicorn.Config(
             app,
@@ -46,6 +52,7 @@ class Server:
 
     def stop(self) -> None:
         """Take no more connections; those that are open may come to their end."""
+        self._before_stop()
         self._server.should_exit = True
 
     def close(self) -> None:

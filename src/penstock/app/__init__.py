@@ -59,7 +59,11 @@ class Platform:
     pipeline: Pipeline
     switches: Switches
     supervisor: Supervisor
+    #: Of all background work in this process, for its health.
+    supervisors: list[Supervisor]
     browsers: BrowserPool[Any]
+    #: Whether pages are opened in browsers by this process.
+    has_browsers: bool
 
 
 class Obeyed(Protocol):
@@ -145,7 +149,9 @@ async def build(
             pipeline=pipeline,
             switches=switches,
             supervisor=supervisor,
+            supervisors=[supervisor],
             browsers=browsers.pool,
+            has_browsers=fetches and browsers.is_offered,
         )
 
 
@@ -222,6 +228,16 @@ async def check_shared(settings: Settings) -> None:
     """Raise if the server that is to hold the shared state does not answer."""
     async with AsyncExitStack() as stack:
         await _state(settings, SystemClock(), stack)
+
+
+async def check_browser(settings: Settings) -> None:
+    """Raise if no browser can be started."""
+    clock, chance = SystemClock(), random.Random()
+    identities = Identities(settings.identity, chance)
+    means = Means(settings.browser, identities, clock, chance, settings.http.max_bytes)
+    async with BrowserFetcher(means, Admission(settings.admission, SystemLookup(1))) as browsers:
+        if trouble := await browsers.pool.check():
+            raise SettingsError(trouble)
 
 
 async def check_proxy(settings: Settings, proxy: Proxy) -> bool:

@@ -66,6 +66,8 @@ class Engine:
     heartbeat: Heartbeat
     scheduler: Scheduler
     supervisor: Supervisor
+    #: Whether items are carried out in this process.
+    works: bool
 
     async def work(self) -> None:
         """Work until stopped."""
@@ -155,6 +157,7 @@ async def open_engine(
         seat = Seat(store, heartbeat, "scheduler")
         await heartbeat.register()
         stack.push_async_callback(heartbeat.leave)
+        supervisor = await stack.enter_async_context(Supervisor(clock))
         engine = Engine(
             store=store,
             rows=rows,
@@ -169,8 +172,11 @@ async def open_engine(
             station=station,
             heartbeat=heartbeat,
             scheduler=Scheduler(store, rows.put_in, seat, clock, platform.chance),
-            supervisor=await stack.enter_async_context(Supervisor(clock)),
+            supervisor=supervisor,
+            works=fetches,
         )
+        platform.supervisors.append(supervisor)
+        stack.callback(platform.supervisors.remove, supervisor)
         engine.supervisor.start("heartbeat", lambda: _keep_beating(platform, engine))
         if ways.resender:
             engine.supervisor.start("resender", ways.resender.run)
@@ -325,7 +331,7 @@ async def _keep_beating(platform: Platform, engine: Engine) -> None:
         engine.station.worker = engine.heartbeat.id
         await engine.station.forget()
 
-    supervisors = (platform.supervisor, engine.supervisor)
     await engine.heartbeat.keep_beating(
-        lambda: report(engine.station, supervisors, platform.switches, platform.clock), lost
+        lambda: report(engine.station, platform.supervisors, platform.switches, platform.clock),
+        lost,
     )

@@ -13,6 +13,7 @@ from penstock.settings import Settings
 from penstock.workloads.scrape.credentials import Backend, CredentialClient, Logins
 from penstock.workloads.scrape.lane import ScrapeLane
 from penstock.workloads.scrape.providing import Provider
+from penstock.workloads.scrape.texts import TextMakers
 
 
 async def open_scrape_lane(
@@ -27,11 +28,13 @@ async def open_scrape_lane(
     """The lane; what it opens is closed with the stack."""
     registry = open_registry(settings.extract.adapters)
     logins = await _open_logins(settings, platform, stack)
+    texts = await stack.enter_async_context(TextMakers(settings.scrape.text_seconds))
     return ScrapeLane(
         settings.scrape,
         log,
         blobs,
         provider=Provider(registry, logins),
+        texts=texts,
         clock=platform.clock,
         metrics=platform.metrics,
         ended=ended,

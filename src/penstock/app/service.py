@@ -17,9 +17,10 @@ from penstock.settings import Settings
 from penstock.web.guard import Guard
 from penstock.web.keys import KeyRing, Keys, RateLimiter, service_key
 from penstock.workloads.scrape.announcing import Announcer
-from penstock.workloads.scrape.routes import Desk, Stopping, scrape_routes
+from penstock.workloads.scrape.routes import Desk, scrape_routes
 from penstock.workloads.scrape.service import Connections, ScrapeService
 from penstock.workloads.scrape.stats import lane_stats
+from penstock.workloads.scrape.stopping import Stopping
 from penstock.workloads.scrape.stream import JobStream
 from penstock.workloads.scrape.sync import ImmediateScraper
 
@@ -39,6 +40,11 @@ class Api:
         self.stopping.is_set = True
         self.service.waiters.wake_all()
 
+    def let_go(self) -> None:
+        """Answer who still waits for a task: it will not be over while we are here."""
+        self.stopping.is_final = True
+        self.stop()
+
 
 def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
     """The API on top of everything else."""
@@ -48,7 +54,12 @@ def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
     desk = Desk(
         service=service,
         now=ImmediateScraper(
-            service, engine.scrape, platform.policies, clock, settings.scrape.poll_seconds
+            service,
+            engine.scrape,
+            platform.policies,
+            clock,
+            poll_seconds=settings.scrape.poll_seconds,
+            stopping=stopping,
         ),
         stream=JobStream(service, settings.scrape, clock, stopping),
         registry=open_registry(settings.extract.adapters),
@@ -66,7 +77,7 @@ def _service(settings: Settings, platform: Platform, engine: Engine) -> ScrapeSe
     connections = Connections(
         store=engine.store,
         put_in=engine.rows.put_in,
-        nudge=engine.source.nudge,
+        nudge=engine.source.nudge if engine.works else lambda: None,
         cancel=engine.station.cancel,
         line_of=platform.pipeline.line_of,
         # Only to look at URLs: names are looked up by whoever contacts them.
@@ -84,11 +95,15 @@ def _vitals(platform: Platform, engine: Engine, stopping: Stopping) -> Vitals:
         return QueueStats(depth, active, seconds)
 
     def pool() -> PoolStats | None:
-        return platform.browsers.stats() if platform.browsers else None
+        return platform.browsers.stats() if platform.has_browsers else None
+
+    async def browser_trouble() -> str | None:
+        return await platform.browsers.check() if platform.has_browsers else None
 
     return Vitals(
         queue=queue,
         pool=pool,
+        browser_trouble=browser_trouble,
         proxies=platform.proxies.members,
         is_stopping=stopping,
         metrics=platform.metrics,
@@ -99,7 +114,7 @@ def _vitals(platform: Platform, engine: Engine, stopping: Stopping) -> Vitals:
 @asynccontextmanager
 async def open_server(api: Api, settings: Settings) -> AsyncIterator[Server]:
     """A server on the port of the settings, which is given back when the block is left."""
-    server = Server(api.application, settings.api)
+    server = Server(api.application, settings.api, before_stop=api.let_go)
     try:
         yield server
     finally:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from penstock.app import Platform
 from penstock.core.supervise import Supervisor
@@ -15,6 +16,7 @@ from penstock.queue.heartbeat import Heartbeat
 from penstock.queue.seats import Seat
 from penstock.settings import Settings
 from penstock.store.store import Store
+from penstock.workloads.scrape.announcing import results_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ async def open_webhooks(
         clock,
         agent=agent_string(settings.identity),
         http=settings.http,
+        results=partial(results_of, store),
     )
     dispatching = Dispatching(notify.pauses, notify.at_once, notify.per_receiver)
     dispatcher = Dispatcher(store, sink, dispatching, platform.chance)
@@ -56,4 +59,8 @@ async def open_webhooks(
     # The supervisor ends first: nothing is delivered through a sink that is closed.
     async with sink, Supervisor(clock) as supervisor:
         supervisor.start(sink.name, lambda: dispatcher.run(seat.is_ours, clock))
-        yield Webhooks(secret, dispatcher, seat)
+        platform.supervisors.append(supervisor)
+        try:
+            yield Webhooks(secret, dispatcher, seat)
+        finally:
+            platform.supervisors.remove(supervisor)

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from penstock.app import check_proxy, check_shared
+from penstock.app import check_browser, check_proxy, check_shared
 from penstock.cli.output import ExitCode, print_table, write_json
 from penstock.core.errors import PenstockError
 from penstock.kernel.admission import Admission, SystemLookup
@@ -127,12 +127,21 @@ def _chromium(settings: Settings) -> Finding:
         do = "pip install 'penstock[browser]'"
         return Finding("Chromium", "note", f"{found}, but no Playwright to drive it", do)
     if found:
-        return Finding("Chromium", "ok", found)
+        return _start_chromium(settings, found)
     if settings.browser.executable:
         do = "correct PENSTOCK_BROWSER__EXECUTABLE"
         return Finding("Chromium", "problem", f"{settings.browser.executable} is no program", do)
     do = "needed for pages that are opened in a browser: apt-get install chromium-headless-shell"
     return Finding("Chromium", "note", "not found", do)
+
+
+def _start_chromium(settings: Settings, found: str) -> Finding:
+    try:
+        asyncio.run(check_browser(settings))
+    except PenstockError as error:
+        do = f"see what it says by itself: {found} --headless --dump-dom about:blank"
+        return Finding("Chromium", "problem", str(error), do)
+    return Finding("Chromium", "ok", f"{found} starts")
 
 
 def _proxies(settings: Settings) -> list[Finding]:

@@ -75,7 +75,7 @@ def _settings(port: int | None = None) -> Settings:
 
 
 def _run(settings: Settings, parts: Parts) -> None:
-    configure(settings.log.level)
+    configure(settings.log.service_level)
     collect_rarely()
     try:
         uvloop.run(_serve(settings, parts))

@@ -7,6 +7,12 @@
     ├── AddressRefused       a name leads to an address that may not be contacted
     ├── SharedStateLost      the server that processes share their state on is away
     ├── BlobError            a blob cannot be kept or read; says what to do about it
+    ├── PoolExhausted        no browser came free in time, or there is no memory for a page
+    ├── NotDelivered         a receiver did not take a webhook; says why
+    ├── CredentialNotFound   the backend has no credential of a provider for a workspace
+    ├── CredentialsUnavailable   the backend does not answer, or with no credential
+    ├── ApiError             what a caller of the API is told; its tree is in `web.errors`
+    ├── ClientError          what our client is told by a service; see `client.errors`
     └── StoreError           the database refused something
         ├── StoreLost        it is out of reach, or full, and has been for too long
         └── StoreOutdated    its tables are not those of this version
@@ -66,3 +72,19 @@ class StoreLost(StoreError):
 
 class StoreOutdated(StoreError):
     """The tables in the database are not those of this version of Penstock."""
+
+
+class PoolExhausted(PenstockError):
+    """No browser came free in time, or there is no memory for another page."""
+
+
+class NotDelivered(PenstockError):
+    """A receiver did not take a webhook; says why, and nothing of what was in it."""
+
+
+class CredentialNotFound(PenstockError):
+    """The backend has no credential of a provider for a workspace."""
+
+
+class CredentialsUnavailable(PenstockError):
+    """The backend does not answer, or with something that is no credential."""

@@ -28,29 +28,14 @@ class EventLog:
         unit.take_turns("events")
         rows = [_row(unit, message) for message in messages]
         unit.insert_all(events, rows, do_nothing)
-        if self._sinks:
-            for start in range(0, len(messages), MOST_AT_ONCE):
-                self._owe(unit, messages[start : start + MOST_AT_ONCE])
-
-    def _owe(self, unit: Unit, messages: Sequence[Message]) -> None:
-        query = select(events.c.id, events.c.seq)
-        found = unit.run(query.where(events.c.id.in_([message.id for message in messages])))
-        places = {row.id: row.seq for row in found}
-        rows = [
-            {
-                "sink": sink.name,
-                "seq": places[message.id],
-                "key": line,
-                "state": "waiting",
-                "attempts": 0,
-                "next_at": unit.now,
-            }
+        owed = [
+            (sink.name, message.id, line)
             for message in messages
             for sink in self._sinks
             if sink.wants(message.topic) and (line := sink.line_of(message)) is not None
         ]
-        if rows:
-            unit.run(unit.insert(deliveries).on_conflict_do_nothing(), rows)
+        for start in range(0, len(owed), MOST_AT_ONCE):
+            _owe(unit, owed[start : start + MOST_AT_ONCE])
 
     async def read(
         self, after: int = 0, limit: int = MOST_AT_ONCE, topics: Sequence[str] = ()
@@ -81,6 +66,25 @@ class EventLog:
         """The place of the newest event; 0 if there is none."""
         query = select(func.coalesce(func.max(events.c.seq), 0))
         return await self._store.read(lambda unit: int(unit.run(query).scalar_one()))
+
+
+def _owe(unit: Unit, owed: Sequence[tuple[str, str, str]]) -> None:
+    """Note that sinks are to get messages, each in a line of the sink's."""
+    query = select(events.c.id, events.c.seq)
+    found = unit.run(query.where(unit.among(events.c.id, [message for _, message, _ in owed])))
+    places = {row.id: row.seq for row in found}
+    rows = [
+        {
+            "sink": sink,
+            "seq": places[message],
+            "key": line,
+            "state": "waiting",
+            "attempts": 0,
+            "next_at": unit.now,
+        }
+        for sink, message, line in owed
+    ]
+    unit.insert_all(deliveries, rows, do_nothing)
 
 
 def as_event(row: Any) -> Event:

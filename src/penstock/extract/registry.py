@@ -34,10 +34,14 @@ class Choice:
 
 
 class Registry:
-    """Adapters by id. Choosing is deterministic: the order of registration does not matter."""
+    """Adapters by id. Choosing is deterministic: the order of registration does not matter.
+
+    A candidate is another version of an adapter, on trial: it is found by `id@version` only.
+    """
 
     def __init__(self, adapters: Iterable[Adapter] = ()) -> None:
         self._adapters: dict[str, Adapter] = {}
+        self._candidates: dict[str, Adapter] = {}
         for adapter in adapters:
             self.register(adapter)
 
@@ -54,13 +58,27 @@ class Registry:
             )
         self._adapters[adapter.id] = adapter
 
-    def get(self, adapter_id: str) -> Adapter | None:
-        """The adapter with an id."""
-        return self._adapters.get(adapter_id)
+    def register_candidate(self, adapter: Adapter) -> None:
+        """Add another version of an adapter, beside the one that reads pages."""
+        if adapter.name in self._candidates or self.get(adapter.name):
+            raise SettingsError(f"there are two adapters '{adapter.name}'; raise the version of one")
+        self._candidates[adapter.name] = adapter
+
+    def get(self, name: str) -> Adapter | None:
+        """The adapter with an id, or one version of it by `id@version`."""
+        if candidate := self._candidates.get(name):
+            return candidate
+        adapter = self._adapters.get(name.partition("@")[0])
+        return adapter if adapter and name in (adapter.id, adapter.name) else None
 
     def list(self) -> tuple[Adapter, ...]:
         """All adapters, by id."""
         return tuple(self._adapters[name] for name in sorted(self._adapters))
+
+    def names(self) -> tuple[str, ...]:
+        """Every `id@version` there is, candidates too."""
+        current = (adapter.name for adapter in self._adapters.values())
+        return tuple(sorted({*current, *self._candidates}))
 
     def has_adapter_for_domain(self, domain: str) -> bool:
         """Whether some adapter knows the pages of a domain."""
@@ -69,11 +87,11 @@ class Registry:
     def choose(self, url: Url, wanted: str = "") -> Choice:
         """The adapter that reads a URL; `wanted` may be an id, a target type or nothing."""
         adapter, why = self._chosen(url, wanted)
-        is_named = wanted == adapter.id and wanted not in KINDS
+        is_named = wanted in (adapter.id, adapter.name) and wanted not in KINDS
         return Choice(adapter, why, () if is_named else self._others(adapter, url, wanted))
 
     def _chosen(self, url: Url, wanted: str) -> tuple[Adapter, str]:
-        if (named := self._adapters.get(wanted)) and (wanted not in KINDS):
+        if (named := self.get(wanted)) and (wanted not in KINDS):
             return named, f"named '{wanted}'"
         if wanted and wanted not in KINDS:
             known = ", ".join(sorted({*self._adapters, *KINDS}))
@@ -122,7 +140,8 @@ class Registry:
         )
 
     def _adapter_of(self, extraction: Extraction) -> Adapter:
-        return self._adapters[extraction.adapter.partition("@")[0]]
+        name = extraction.adapter
+        return self._candidates.get(name) or self._adapters[name.partition("@")[0]]
 
     def needs_browser(self, url: Url, wanted: str = "") -> bool:
         """Whether the adapter chosen for a URL reads only pages whose scripts have run."""
@@ -154,12 +173,18 @@ def _why_not(adapter: Adapter, chosen: Adapter, url: Url, wanted: str) -> str:
     return f"the URL fits none of {shown}" + (f" and {more} more" if more > 0 else "")
 
 
-def open_registry(named: Sequence[str] = ()) -> Registry:
-    """Penstock's own adapters and those that the setting names."""
+def open_registry(named: Sequence[str] = (), candidates: Sequence[str] = ()) -> Registry:
+    """Penstock's own adapters and those that the settings name."""
     registry = Registry(ADAPTERS)
     for name in named:
-        registry.register(_load_file(Path(name)) if name.endswith(".py") else _load_entry(name))
+        registry.register(_load(name))
+    for name in candidates:
+        registry.register_candidate(_load(name))
     return registry
+
+
+def _load(name: str) -> Adapter:
+    return _load_file(Path(name)) if name.endswith(".py") else _load_entry(name)
 
 
 def _load_entry(name: str) -> Adapter:

@@ -14,4 +14,8 @@ class ExtractSettings(Section):
         (),
         description="names of entry points in the group penstock.adapters, or paths of .py files",
     )
+    candidates: Words = Field(
+        (),
+        description="the same, of other versions of adapters: for replay and shadow by id@version",
+    )
     golden: Path = Field(Path("golden"), description="the folder of the golden cases")

@@ -23,6 +23,7 @@ class Request:
     else. `extract` names an adapter or a target type, is empty for the adapter of the URL, or None
     for no record. `fetcher` is `http`, `browser`, or empty to let policy and adapter decide.
     `timeout` is how many seconds contact with the site may take in all, over every attempt.
+    `etag`, `last_modified` and `content_hash` (SHA-256 of the body) are of the page as it is known.
 
     Only a browser can wait for a CSS selector (`wait_for`), `scroll` and take a `screenshot`.
     """
@@ -32,6 +33,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
     etag: str = ""
     last_modified: str = ""
+    content_hash: str = ""
     workload: str = ""
     extract: str | None = None
     traceparent: str = ""
@@ -360,7 +362,10 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Everything about one request when it is over."""
+    """Everything about one request when it is over.
+
+    `unchanged` says that the page is still the one that the request knows; it is not read again.
+    """
 
     request: Request
     page: Page | None
@@ -372,6 +377,7 @@ class Outcome:
     proxy: str | None = None
     seconds: float = 0.0
     reading: Reading | None = None
+    unchanged: bool = False
 
     @property
     def ok(self) -> bool:
@@ -392,6 +398,7 @@ class Outcome:
             "page": self.page and _page_json(self.page),
             "failure": self.failure and self.failure.as_json(),
             **({"record": self.reading.as_json()} if self.reading else {}),
+            **({"unchanged": True} if self.unchanged else {}),
             "gates": [
                 {"gate": said.gate, "answer": said.answer, "at": round(said.at, 4)}
                 for said in self.trace

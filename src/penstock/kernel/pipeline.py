@@ -9,9 +9,11 @@ here. Steps 12 and 13 build on the outcome.
 """
 
 import asyncio
+import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import ParamSpec
 
 from penstock.core.clock import Clock
 from penstock.core.errors import UrlError
@@ -57,6 +59,8 @@ from penstock.kernel.switches import Paused, Switches
 ROBOTS_PATIENCE = 0.1
 #: While somebody paused us, look again after so many seconds.
 PAUSE_PATIENCE = 0.5
+#: Bytes of a page that are read in no time to speak of.
+LONG_PAGE = 250_000
 #: Pages of a site that are read to complete the record of one.
 MOST_FURTHER = 3
 #: A slot is kept through the wait for the next hop only if that is short.
@@ -72,6 +76,9 @@ NO_PACE = Pace((Rate(1000, 1.0),), delay=0.0, concurrency=NO_LINE_LIMIT)
 
 #: A line is only where a request waits, so a host in its plain spelling need not be parsed.
 _PLAIN_HOST = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::\d+)?/")
+
+
+P = ParamSpec("P")
 
 
 class Pipeline:
@@ -627,7 +634,7 @@ class Pipeline:
         if failure is None:
             self._say(visit, "blocks", "none")
             await self.let_go(visit)
-            return self._read(visit, reply)
+            return await self._read(visit, reply)
         self._say(visit, "blocks" if isinstance(failure, Blocked) else "result", failure.reason)
         return await self._try_again(visit, failure, reply)
 
@@ -663,18 +670,21 @@ class Pipeline:
 
     # 10, 11 ── extract and judge
 
-    def _read(self, visit: Visit, page: Page | None) -> Outcome | None:
+    async def _read(self, visit: Visit, page: Page | None) -> Outcome | None:
         """End the visit with its page and, if one was wanted, the record of it.
 
         None means: the record may be completed by other pages of the site, which come first.
         """
         wanted = visit.request.extract
+        if page and _is_known(visit.request, page):
+            self._say(visit, "extract", "unchanged")
+            return self._close(visit, None, page, unchanged=True)
         if wanted is None or page is None or page.status == statuses.NOT_MODIFIED:
             return self._close(visit, None, page)
         if not page.is_html:
             detail = f"there is nothing to extract from {page.content_type}"
             return self._close(visit, UrlSpecific("content_type", detail, page.status), page)
-        reading = self._reader.read(page, wanted)
+        reading = await _beside(page, self._reader.read, page, wanted)
         if ahead := self._further(page, reading):
             self._say(visit, "extract", "looks further")
             visit.so_far = SoFar(page, reading, visit.hops, ahead)
@@ -719,7 +729,7 @@ class Pipeline:
             return await self._do_without(visit, so_far, failure)
         self._say(visit, "further", visit.url.target)
         await self.let_go(visit)
-        so_far.reading = self._reader.fill(so_far.reading, reply)
+        so_far.reading = await _beside(reply, self._reader.fill, so_far.reading, reply)
         return self._go_further(visit, so_far)
 
     async def _do_without(self, visit: Visit, so_far: SoFar, failure: Failure) -> Outcome | None:
@@ -784,6 +794,8 @@ class Pipeline:
         failure: Failure | None,
         page: Page | None = None,
         reading: Reading | None = None,
+        *,
+        unchanged: bool = False,
     ) -> Outcome:
         return self._announce(
             Outcome(
@@ -797,6 +809,7 @@ class Pipeline:
                 proxy=visit.last_proxy,
                 seconds=self._clock.monotonic() - visit.began,
                 reading=reading,
+                unchanged=unchanged,
             )
         )
 
@@ -834,6 +847,15 @@ class Pipeline:
         self._metrics.gate(gate, answer)
 
 
+async def _beside(
+    page: Page, read: Callable[P, Reading], *given: P.args, **more: P.kwargs
+) -> Reading:
+    """Read a page; a long one in a thread, so that everybody else goes on meanwhile."""
+    if len(page.body) < LONG_PAGE:
+        return read(*given, **more)
+    return await asyncio.to_thread(read, *given, **more)
+
+
 def _check_headers(request: Request) -> Refused | None:
     """A header or cookie that is none, or not the caller's to choose, is refused."""
     for name, value in request.headers.items():
@@ -843,6 +865,14 @@ def _check_headers(request: Request) -> Refused | None:
         if headers.problem_with(name, value) or ";" in value:
             return Refused("bad_header", f"{name[:40]!r} is no valid cookie", gate="admission")
     return None
+
+
+def _is_known(request: Request, page: Page) -> bool:
+    """Whether a page is the one that the caller knows, by the site's word or by its content."""
+    if page.status == statuses.NOT_MODIFIED:
+        return bool(request.conditions)
+    known = request.content_hash
+    return bool(known) and hashlib.sha256(page.body).hexdigest() == known
 
 
 def _asks_for_browser(request: Request) -> bool:

@@ -144,3 +144,4 @@ class Hop:
     max_bytes: int | None = None
     truncate: bool = False
     browsing: Browsing | None = None
+    body: bytes | None = None

@@ -2,21 +2,23 @@
 
 A sink of the event log: at least once, with the event's id on every attempt. Every attempt is
 admitted anew, follows no redirect, uses no proxy and has one deadline from DNS to the last byte.
+Results are not in the log but looked up for each attempt: what was erased is not sent any more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import orjson
 
 from penstock.core.clock import Clock
-from penstock.core.errors import PenstockError, UrlError
+from penstock.core.errors import NotDelivered, UrlError
 from penstock.core.urls import parse
 from penstock.kernel.admission import Admission
+from penstock.kernel.fetchers.http import HttpFetcher
 from penstock.kernel.model import Failure, Page, Redirect
+from penstock.kernel.ports import Hop
 from penstock.kernel.settings import HttpSettings
-from penstock.notify.poster import Post, Poster
 from penstock.notify.secret import WebhookSecret
 from penstock.notify.settings import NotifySettings
 from penstock.notify.signature import signed_headers
@@ -28,6 +30,10 @@ TOPICS = (JOB_FINISHED, TASK_FINISHED)
 MOST_RESULTS = 100
 #: What a receiver answers is of no interest.
 REPLY_BYTES = 16 * 1024
+
+
+#: For what an event says of a job or task: what came of it, as far as that is still kept.
+ResultsOf = Callable[[Mapping[str, Any]], Awaitable[Sequence[Any]]]
 
 
 class Told(Protocol):
@@ -48,10 +54,6 @@ class Announcement(Protocol):
 
     @property
     def message(self) -> Told: ...
-
-
-class NotDelivered(PenstockError):
-    """A receiver did not take a webhook; says why, and nothing of what was in it."""
 
 
 class WebhookSubscription:
@@ -85,16 +87,18 @@ class WebhookSink(WebhookSubscription):
         *,
         agent: str,
         http: HttpSettings,
+        results: ResultsOf,
     ) -> None:
         self._settings = settings
         self._secret = secret
         self._admission = admission
         self._clock = clock
         self._agent = agent
-        self._poster = Poster(http, admission, clock)
+        self._fetcher = HttpFetcher(http, admission, clock)
+        self._results = results
 
     async def __aenter__(self) -> Self:
-        await self._poster.__aenter__()
+        await self._fetcher.__aenter__()
         return self
 
     async def __aexit__(
@@ -103,7 +107,7 @@ class WebhookSink(WebhookSubscription):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._poster.__aexit__(kind, error, traceback)
+        await self._fetcher.__aexit__(kind, error, traceback)
 
     async def deliver(self, events: Sequence[Announcement]) -> None:
         """Post each event to its receiver; raise `NotDelivered` at the first that is not taken."""
@@ -117,33 +121,38 @@ class WebhookSink(WebhookSubscription):
             raise NotDelivered(f"the callback URL cannot be used: {error}") from error
         if refused := self._admission.check(url):
             raise NotDelivered(f"the callback URL is refused: {refused.detail}")
-        body = payload(message)
+        body = payload(message, await self._results(message.data))
         headers = {
             "Content-Type": "application/json",
             "User-Agent": self._agent,
             **signed_headers(self._secret.key, message.id, self._now(), body),
         }
-        post = Post(
+        post = Hop(
             url,
             headers,
             timeout=self._settings.timeout_seconds,
+            method="POST",
             max_bytes=REPLY_BYTES,
             truncate=True,
             body=body,
         )
-        _require_taken(await self._poster.fetch(post))
+        _require_taken(await self._fetcher.fetch(post))
 
     def _now(self) -> int:
         return int(self._clock.now().timestamp())
 
 
-def payload(message: Told) -> bytes:
+def payload(message: Told, results: Sequence[Any] | None) -> bytes:
     """What the receiver gets: which job or task it is, how it ended, and what came of it."""
     data = message.data
     name = "job_id" if message.topic == JOB_FINISHED else "task_id"
     summary = data["summary"]
-    results = data.get("results") if summary["total"] <= MOST_RESULTS else None
-    content = {name: data[name], "status": data["status"], "summary": summary, "results": results}
+    content = {
+        name: data[name],
+        "status": data["status"],
+        "summary": summary,
+        "results": results if summary["total"] <= MOST_RESULTS else None,
+    }
     return orjson.dumps(content)
 
 

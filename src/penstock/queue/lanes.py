@@ -1,7 +1,7 @@
 """What the items of a lane mean: the workload that owns the lane says it."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Coroutine, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from penstock.kernel.model import Failure, Outcome, Request, Wait
 from penstock.queue.ports import Claim, Ending
@@ -9,11 +9,12 @@ from penstock.store.unit import Unit
 
 
 class Result(NamedTuple):
-    """A claim, what came of it, and how it ends."""
+    """A claim, what came of it, how it ends, and what its lane writes of it."""
 
     claim: Claim
     outcome: Outcome
     ending: Ending
+    content: Any = None
 
 
 class Lane(Protocol):
@@ -29,8 +30,8 @@ class Lane(Protocol):
         """How an item ends that came to an outcome."""
         ...
 
-    async def prepare(self, results: Sequence[Result]) -> None:
-        """Do what has to be done before the results are written, outside of the store."""
+    def content(self, claim: Claim, outcome: Outcome) -> Any | Coroutine[Any, Any, Any]:
+        """What to write of an outcome; a coroutine if it takes time or other services to make."""
         ...
 
     def record(self, unit: Unit, results: Sequence[Result]) -> None:

@@ -40,8 +40,8 @@ class NudgingQueue:
     async def claim_ids(self, worker: str, ids: Sequence[str]) -> list[Claim]:
         return await self._queue.claim_ids(worker, ids)
 
-    async def try_alone(self, claim: Claim) -> bool:
-        return await self._queue.try_alone(claim)
+    async def note_trial(self, claims: Sequence[Claim]) -> set[str]:
+        return await self._queue.note_trial(claims)
 
     async def settle(
         self, endings: Sequence[tuple[Claim, Ending]], record: Record | None = None

@@ -152,8 +152,8 @@ class Queue(Protocol):
         """Take certain items, if they wait and their time has come."""
         ...
 
-    async def try_alone(self, claim: Claim) -> bool:
-        """Note that an item that may have cost workers is begun; False if it is not ours."""
+    async def note_trial(self, claims: Sequence[Claim]) -> set[str]:
+        """Note that items that may have cost workers are begun; ids of those still ours."""
         ...
 
     async def settle(

@@ -87,7 +87,8 @@ class Told:
         return found
 
     def nudge(self) -> None:
-        self._inbox.put_nowait("")
+        if self._inbox.empty():
+            self._inbox.put_nowait("")
 
     def over(self, item: str) -> None:
         waiter = self._waiting.pop(item, None)

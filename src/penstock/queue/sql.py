@@ -144,8 +144,10 @@ class SqlQueue:
         who = _Claimant(worker, secrets.randbits(63))
         return await self._store.write(lambda unit: _claim_ids(unit, who, ids), "claim")
 
-    async def try_alone(self, claim: Claim) -> bool:
-        return await self._store.write(lambda unit: _try_alone(unit, claim), "settle")
+    async def note_trial(self, claims: Sequence[Claim]) -> set[str]:
+        if not claims:
+            return set()
+        return await self._store.write(lambda unit: _note_trial(unit, claims), "settle")
 
     async def settle(
         self, endings: Sequence[tuple[Claim, Ending]], record: Record | None = None
@@ -469,14 +471,14 @@ def _as_claim(row: Any, token: int, attempts: int) -> Claim:
     return Claim._make((*row[: len(OF_CLAIM)], token, attempts))
 
 
-def _try_alone(unit: Unit, claim: Claim) -> bool:
-    """Note that a suspect is tried; a unit of work that is run again notes it once."""
-    statement = (
-        update(items)
-        .where(items.c.id == claim.id, items.c.token == claim.token, IS_CLAIMED)
-        .values(tried=claim.tried + 1)
-    )
-    return unit.run(statement).rowcount == 1
+def _note_trial(unit: Unit, claims: Sequence[Claim]) -> set[str]:
+    """Note that suspects are tried; a unit of work that is run again notes it once."""
+    held = _held(unit, [claim.id for claim in claims])
+    ours = [claim for claim in claims if held.get((claim.id, claim.token)) == State.CLAIMED]
+    for tried in {claim.tried for claim in ours}:
+        ids = [claim.id for claim in ours if claim.tried == tried]
+        unit.run(update(items).where(unit.among(items.c.id, ids)).values(tried=tried + 1))
+    return {claim.id for claim in ours}
 
 
 # ── settle

@@ -10,17 +10,19 @@ import math
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import iscoroutine
 from itertools import groupby
 
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError, StoreError
 from penstock.core.log import get_logger
-from penstock.kernel.model import Broken, Outcome, Request, Wait
+from penstock.kernel.model import Broken, Outcome, RateLimited, Request, Wait
 from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import Pace
 from penstock.queue.lanes import Impatient, Lane, Provident, Result
-from penstock.queue.ports import Bury, Claim, Ending, Queue, Release
+from penstock.queue.ports import Bury, Claim, Ending, Queue, Release, Retry
 from penstock.queue.sources import Source
+from penstock.queue.suspects import MOST_TRIES, SUSPICIOUS, Suspects
 from penstock.queue.worker import Crew, CrewSettings
 from penstock.store.unit import Unit
 
@@ -28,9 +30,11 @@ from penstock.store.unit import Unit
 HORIZON = 10.0
 #: Of a domain whose pace is not known yet.
 FIRST_SHARE = 4
+#: So many are remembered; then they are looked up again.
+MOST_PACES = 100_000
 PAUSE = 1.0
-#: Who lost so many workers is tried alone, and given up after so many tries.
-SUSPICIOUS, MOST_TRIES = 3, 3
+#: Results are written at once while they are few; when many come, so many or so long at a time.
+FEW, MANY, GATHERING = 8, 256, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +73,25 @@ class Station:
         self._queue = queue
         self._source = source
         self._lanes = lanes
+        # Asked once: for every item that would cost more than most of what is done for it.
+        self._provident = {n: lane for n, lane in lanes.items() if isinstance(lane, Provident)}
+        self._impatient = {n: lane for n, lane in lanes.items() if isinstance(lane, Impatient)}
         self._pipeline = pipeline
         self._clock = clock
         self._settings = settings
         self._settled = settled
         self._claims: dict[str, Claim] = {}
         self._in_hand: deque[Request] = deque()
-        self._suspects: deque[Request] = deque()
-        self._suspect = ""
+        self._suspects = Suspects(queue)
         self._providing: dict[str, asyncio.Task[None]] = {}
         self._ending: set[str] = set()
         self._held: Counter[str] = Counter()
         self._paces: dict[str, Pace] = {}
-        self._endings: list[tuple[Claim, Ending, Outcome | None]] = []
+        self._making: dict[str, asyncio.Task[None]] = {}
+        self._endings: list[tuple[Claim, Ending, Result | None]] = []
         self._to_settle = asyncio.Event()
+        self._is_enough = asyncio.Event()
+        self._enough = FEW
         self._stopping = asyncio.Event()
         self.worker = ""
         self.progress = Progress()
@@ -126,7 +135,7 @@ class Station:
             self._source.over(item)
         self._claims.clear()
         self._ending.clear()
-        self._suspects.clear()
+        self._suspects.drain()
         self._held.clear()
 
     async def run(self, worker: str) -> None:
@@ -139,11 +148,12 @@ class Station:
             hurry.cancel()
             for task in self._providing.values():
                 task.cancel()
-            requests = (*left, *self._in_hand, *self._suspects)
+            requests = (*left, *self._in_hand, *self._suspects.drain())
             for item in (*self._providing, *(request.id for request in requests)):
                 self._end(item, Release())
             await self._all_settled()
-            settling.cancel()
+            for task in (settling, *self._making.values()):
+                task.cancel()
 
     async def _end_of_grace(self) -> None:
         await self._stopping.wait()
@@ -159,16 +169,16 @@ class Station:
             for claim in await self._claim():
                 self._claims[claim.id] = claim
                 self._held[claim.group] += 1
-                lane = self._lanes.get(claim.lane)
-                if isinstance(lane, Provident) and lane.needs(claim):
+                lane = self._provident.get(claim.lane)
+                if lane and lane.needs(claim):
                     task = asyncio.create_task(self._provide(lane, claim))
                     self._providing[claim.id] = task
                 else:
                     self._accept(claim)
             try:
-                await self._try_a_suspect()
+                self._in_hand.extend(await self._suspects.try_next(self._claims))
             except StoreError as error:
-                get_logger().error("a suspect cannot be tried", error=str(error))
+                get_logger().error("suspects cannot be tried", error=str(error))
             while self._in_hand:
                 yield self._in_hand.popleft()
 
@@ -184,22 +194,6 @@ class Station:
             get_logger().error("nothing can be claimed", error=str(error))
             await self._clock.sleep(PAUSE)
             return []
-
-    async def _try_a_suspect(self) -> None:
-        """Begin one of the items whose workers were lost: one at a time, and noted beforehand.
-
-        Many are claimed when a worker is lost, and one at most is to blame. Who is lost with it
-        again and again when it is the only suspect under way is given up.
-        """
-        while self._suspects and self._suspect not in self._claims:
-            request = self._suspects.popleft()
-            claim = self._claims.get(request.id)
-            if claim and claim.tried >= MOST_TRIES:
-                detail = f"workers were lost {claim.lost} times while they had it"
-                self._ended(Outcome(request, None, Broken("worker_lost", detail), ()))
-            elif claim and await self._queue.try_alone(claim):
-                self._suspect = request.id
-                self._in_hand.append(request)
 
     def _share(self, group: str) -> tuple[int, float]:
         """How many more items of a domain are wanted, and for how long they will do."""
@@ -226,8 +220,13 @@ class Station:
     def _accept(self, claim: Claim) -> None:
         """Have an item begun as soon as may be."""
         if request := self._request_of(claim):
-            waiting = self._suspects if claim.lost >= SUSPICIOUS else self._in_hand
-            waiting.append(request)
+            if claim.tried >= MOST_TRIES:
+                detail = f"workers were lost {claim.lost} times while they had it"
+                self._ended(Outcome(request, None, Broken("worker_lost", detail), ()))
+            elif claim.lost >= SUSPICIOUS:
+                self._suspects.add(request)
+            else:
+                self._in_hand.append(request)
 
     def _request_of(self, claim: Claim) -> Request | None:
         try:
@@ -237,6 +236,8 @@ class Station:
             self._end(claim.id, Bury(failure))
             return None
         if claim.group not in self._paces:
+            if len(self._paces) >= MOST_PACES:
+                self._paces.clear()
             self._paces[claim.group] = self._pipeline.pace_of(request)
         return request
 
@@ -245,33 +246,73 @@ class Station:
     def _ended(self, outcome: Outcome) -> None:
         """The crew came to an end with a request."""
         claim = self._claims.get(outcome.request.id)
-        if claim:
-            ending = self._lanes[claim.lane].conclude(claim, outcome)
-            self._end(claim.id, ending, outcome)
+        if claim is None:
+            return
+        try:
+            result = self._result(claim, outcome)
+        except Exception as error:
+            get_logger().exception("nothing can be made of an outcome", item=claim.id)
+            result = self._result(claim, _broken(outcome.request, error))
+        if iscoroutine(result.content):
+            self._making[claim.id] = asyncio.create_task(self._make(result))
+        else:
+            self._end(claim.id, result.ending, result)
+
+    def _result(self, claim: Claim, outcome: Outcome) -> Result:
+        lane = self._lanes[claim.lane]
+        return Result(claim, outcome, lane.conclude(claim, outcome), lane.content(claim, outcome))
+
+    async def _make(self, result: Result) -> None:
+        """Wait for what is to be written of an outcome, without holding up the others."""
+        claim, outcome = result.claim, result.outcome
+        while iscoroutine(result.content):
+            try:
+                result = result._replace(content=await result.content)
+            except Exception as error:
+                get_logger().error("a result cannot be made yet", item=claim.id, error=str(error))
+                if not isinstance(error, PenstockError):
+                    outcome = _broken(outcome.request, error)
+                await self._clock.sleep(PAUSE)
+                result = self._result(claim, outcome)
+        del self._making[claim.id]
+        self._end(claim.id, result.ending, result)
 
     def _will_wait(self, request: Request, wait: Wait) -> bool:
         claim = self._claims.get(request.id)
-        lane = self._lanes[claim.lane] if claim else None
-        return not (claim and isinstance(lane, Impatient)) or lane.will_wait(claim, wait)
+        lane = self._impatient.get(claim.lane) if claim else None
+        return not (claim and lane) or lane.will_wait(claim, wait)
 
     def _put_back(self, request: Request, wait: Wait) -> None:
         """A gate asks to wait for longer than claims are kept."""
         delay = max(0.0, wait.until - self._clock.monotonic())
-        self._end(request.id, Release(delay, park=wait.line))
+        if wait.gate == "retry" and wait.line:
+            # The site was asked and said: later. That was an attempt.
+            failure = {"kind": RateLimited.kind, "reason": "rate_limited", "detail": wait.why}
+            self._end(request.id, Retry(delay, failure))
+        else:
+            self._end(request.id, Release(delay, park=wait.line))
 
-    def _end(self, item: str, ending: Ending, outcome: Outcome | None = None) -> None:
+    def _end(self, item: str, ending: Ending, result: Result | None = None) -> None:
         # After a spell of being taken for dead, an item may be carried twice; it ends once.
-        if item in self._claims and item not in self._ending:
+        claim = result.claim if result else self._claims.get(item)
+        if claim and self._claims.get(item) is claim and item not in self._ending:
             self._ending.add(item)
-            self._endings.append((self._claims[item], ending, outcome))
+            self._endings.append((claim, ending, result))
             self._to_settle.set()
+            if len(self._endings) >= self._enough:
+                self._is_enough.set()
 
     async def _keep_settling(self) -> None:
         """Write back endings, as many at a time as there are; what fails is tried again."""
         while True:
             await self._to_settle.wait()
+            if self._enough > FEW:
+                await self._clock.wait_for(self._is_enough, GATHERING)
             self._to_settle.clear()
+            self._is_enough.clear()
             batch, self._endings = self._endings, []
+            # What a write costs hardly depends on its size: when much is coming, gather more.
+            self._enough = MANY if len(batch) > FEW else FEW
             try:
                 await self._settle(batch)
             except PenstockError as error:
@@ -280,8 +321,8 @@ class Station:
                 self._to_settle.set()
                 await self._clock.sleep(PAUSE)
 
-    async def _settle(self, batch: Sequence[tuple[Claim, Ending, Outcome | None]]) -> None:
-        results = [Result(claim, outcome, end) for claim, end, outcome in batch if outcome]
+    async def _settle(self, batch: Sequence[tuple[Claim, Ending, Result | None]]) -> None:
+        results = [result for _, _, result in batch if result]
         results.sort(key=lambda result: result.claim.lane)
 
         def record(unit: Unit, accepted: Collection[str]) -> None:
@@ -289,8 +330,6 @@ class Station:
             for lane, some in groupby(chosen, key=lambda result: result.claim.lane):
                 self._lanes[lane].record(unit, list(some))
 
-        for lane, some in groupby(results, key=lambda result: result.claim.lane):
-            await self._lanes[lane].prepare(list(some))
         endings = [(claim, ending) for claim, ending, _ in batch]
         accepted = await self._queue.settle(endings, record)
         for claim, _ in endings:
@@ -298,13 +337,18 @@ class Station:
             if self._claims.get(claim.id) is claim:
                 del self._claims[claim.id]
                 self._ending.discard(claim.id)
-                self._held[claim.group] -= 1
+                self._let_go(claim.group)
                 self._source.over(claim.id)
         if self._suspects:
             self._source.nudge()
         for result in results:
             if result.claim.id in accepted:
                 self._note(result)
+
+    def _let_go(self, group: str) -> None:
+        self._held[group] -= 1
+        if self._held[group] <= 0:
+            del self._held[group]
 
     def _note(self, result: Result) -> None:
         lane = result.claim.lane
@@ -318,6 +362,10 @@ class Station:
         patience = self._clock.monotonic() + self._settings.grace_seconds
         while self._claims and self._clock.monotonic() < patience:
             await self._clock.sleep(PAUSE / 20)
+
+
+def _broken(request: Request, error: Exception) -> Outcome:
+    return Outcome(request, None, Broken("internal_error", repr(error)), ())
 
 
 def turns_within(pace: Pace, seconds: float) -> int:

@@ -8,10 +8,12 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, Dialect, MetaData, Text, TypeDecorator
+from sqlalchemy import BigInteger, Dialect, MetaData, Numeric, Text, TypeDecorator
+from sqlalchemy.types import TypeEngine
 
 from penstock.core.errors import StoreError
 
@@ -85,6 +87,39 @@ class Moment(Whole):
     """Milliseconds since 1970, UTC."""
 
     cache_ok = True
+
+
+class Fixed(TypeDecorator[Decimal]):
+    """A decimal number of so many digits, so many of them behind the point: exact, and sortable.
+
+    SQLite has no such type and keeps it as a whole number of the last digit.
+    """
+
+    impl = Numeric
+    cache_ok = True
+
+    def __init__(self, precision: int, scale: int) -> None:
+        super().__init__(precision, scale)
+        self.precision, self.scale = precision, scale
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "sqlite":
+            return dialect.type_descriptor(BigInteger())
+        return dialect.type_descriptor(Numeric(self.precision, self.scale))
+
+    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> Decimal | int | None:
+        if value is None:
+            return None
+        unit = Decimal(1).scaleb(-self.scale)
+        number = Decimal(value).quantize(unit, ROUND_HALF_EVEN)
+        if abs(number) >= Decimal(1).scaleb(self.precision - self.scale):
+            raise StoreError(f"{value} has more than {self.precision - self.scale} digits")
+        return int(number.scaleb(self.scale)) if dialect.name == "sqlite" else number
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:
+        if value is None or dialect.name != "sqlite":
+            return value  # type: ignore[no-any-return]
+        return Decimal(value).scaleb(-self.scale)
 
 
 def dump(value: Any) -> str:

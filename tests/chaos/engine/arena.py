@@ -52,10 +52,9 @@ FAST = {
     "PENSTOCK_RETRY__INITIAL_DELAY_MS": "1",
     "PENSTOCK_ROBOTS__RETRY_SECONDS": "0.01",
     "PENSTOCK_FETCH__WORKERS": "64",
-    # Of what waits, every worker shall get something. It also hides that many suspects, which are
-    # tried one at a time, take long after many losses: see docs/figures/chaos.md.
-    "PENSTOCK_QUEUE__CAPACITY": "32",
 }
+#: Of what waits, every worker shall get something.
+FEW_EACH = {"PENSTOCK_QUEUE__CAPACITY": "32"}
 QUICK_PULSE = {"PENSTOCK_QUEUE__BEAT_SECONDS": "0.2", "PENSTOCK_QUEUE__SILENCE_SECONDS": "2"}
 
 

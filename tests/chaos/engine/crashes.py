@@ -1,6 +1,6 @@
 """Processes that die at every step of an item's life."""
 
-from tests.chaos.engine.arena import RECOVERY_SECONDS, Arena
+from tests.chaos.engine.arena import FEW_EACH, RECOVERY_SECONDS, Arena
 from tests.chaos.engine.failpoints import IN_SUBMITTERS, IN_WORKERS, VARIABLE
 from tests.chaos.engine.scenarios import Played, Size
 
@@ -10,7 +10,7 @@ LATEST = 5
 
 async def die_at_every_step(arena: Arena, size: Size) -> Played:
     """Each failpoint in turn, in workers and in submitters; `size.faults` is how many rounds."""
-    await arena.start_worker()
+    await arena.start_worker(**FEW_EACH)
     faults = 0
     for _ in range(size.faults):
         async with arena.load(arena.submitted + size.items):
@@ -24,7 +24,8 @@ async def die_at_every_step(arena: Arena, size: Size) -> Played:
 
 
 async def _lose_worker(arena: Arena, failpoint: str) -> None:
-    worker = await arena.nursery.fork(["worker"], arena.as_worker(**_planted(arena, failpoint)))
+    environment = arena.as_worker(**FEW_EACH, **_planted(arena, failpoint))
+    worker = await arena.nursery.fork(["worker"], environment)
     assert await worker.ended(RECOVERY_SECONDS) is None, f"{failpoint}: {worker.said}"
 
 

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from functools import partial
 
 from penstock.store.store import Store
-from tests.chaos.engine.arena import RECOVERY_SECONDS, Arena, Load, pending, until, workers_known
+from tests.chaos.engine.arena import (
+    FEW_EACH,
+    RECOVERY_SECONDS,
+    Arena,
+    Load,
+    pending,
+    until,
+    workers_known,
+)
 from tests.chaos.engine.failpoints import VARIABLE
 from tests.chaos.engine.processes import Running
 from tests.chaos.engine.scenarios import Played, Size
@@ -17,7 +25,6 @@ SECOND_SIGNAL_SECONDS = 2.0
 FOR_EVER = 25.0
 SHIPPED_PULSE = {"PENSTOCK_QUEUE__BEAT_SECONDS": "5", "PENSTOCK_QUEUE__SILENCE_SECONDS": "20"}
 ONE_LEDGER = {"PENSTOCK_SHARED__PREFIX": "all:"}
-SHIPPED_CAPACITY = {"PENSTOCK_QUEUE__CAPACITY": "1024"}
 MOST_TRIES = 100
 #: While a worker thaws, the pages are slow: what it had is under way elsewhere.
 HANG_SECONDS = 2.0
@@ -29,15 +36,14 @@ SLOTS = 8
 
 async def kill_at_random(arena: Arena, size: Size) -> Played:
     """`kill -9` of one of several workers at any moment; another is started in its place."""
-    workers = [await arena.start_worker(**SHIPPED_CAPACITY) for _ in range(WORKERS)]
+    workers = [await arena.start_worker() for _ in range(WORKERS)]
     async with arena.load(size.items) as load:
         await load.flows()
         for _ in range(size.faults):
             await asyncio.sleep(arena.chance.uniform(0.02, 0.4))
             victim = arena.chance.randrange(WORKERS)
             await workers[victim].kill()
-            environment = arena.as_worker(**SHIPPED_CAPACITY)
-            workers[victim] = await arena.nursery.fork(["worker"], environment)
+            workers[victim] = await arena.nursery.fork(["worker"], arena.as_worker())
     return Played(size.faults, await arena.drained())
 
 
@@ -106,16 +112,16 @@ async def _end_twice(worker: Running) -> None:
 
 async def freeze(arena: Arena, size: Size) -> Played:
     """SIGSTOP at any moment until the claims are another's, then SIGCONT."""
-    return await _freeze_in_turn(arena, size, {})
+    return await _freeze_in_turn(arena, size, FEW_EACH)
 
 
 async def freeze_with_defaults(arena: Arena, size: Size) -> Played:
     """The same with the pulse as it is shipped: nobody's help, and less than 30 seconds."""
-    return await _freeze_in_turn(arena, size, SHIPPED_PULSE)
+    return await _freeze_in_turn(arena, size, {**SHIPPED_PULSE, **FEW_EACH})
 
 
-async def _freeze_in_turn(arena: Arena, size: Size, pulse: Mapping[str, str]) -> Played:
-    workers = [await arena.start_worker(**pulse) for _ in range(2)]
+async def _freeze_in_turn(arena: Arena, size: Size, extra: Mapping[str, str]) -> Played:
+    workers = [await arena.start_worker(**extra) for _ in range(2)]
     longest = 0.0
     async with arena.load(size.items, LITTLE) as load:
         for number in range(size.faults):
@@ -123,18 +129,18 @@ async def _freeze_in_turn(arena: Arena, size: Size, pulse: Mapping[str, str]) ->
             await _stop_with_claims(arena, load.store, frozen)
             longest = max(longest, await _thaw_when_lost(arena, load, frozen))
             await arena.send_home(frozen)
-            workers[number % 2] = await arena.start_worker(**pulse)
+            workers[number % 2] = await arena.start_worker(**extra)
     return Played(size.faults, max(longest, await arena.drained()))
 
 
 async def write_late(arena: Arena, size: Size) -> Played:
     """A worker that freezes on the way to the store and writes when all is another's."""
-    await arena.start_worker()
+    await arena.start_worker(**FEW_EACH)
     longest = 0.0
     async with arena.load(size.items, LITTLE) as load:
         for _ in range(size.faults):
             point = f"before the settling:{arena.chance.randint(1, 5)}:freeze"
-            frozen = await arena.start_worker(**{VARIABLE: point})
+            frozen = await arena.start_worker(**FEW_EACH, **{VARIABLE: point})
             await until(partial(_is_frozen, frozen), RECOVERY_SECONDS)
             longest = max(longest, await _thaw_when_lost(arena, load, frozen))
             await arena.send_home(frozen)

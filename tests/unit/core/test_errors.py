@@ -1,7 +1,11 @@
 """Errors: one tree, and messages that say where to look."""
 
+import importlib
+import pkgutil
+
 import pytest
 
+import penstock
 from penstock.core import errors
 from penstock.core.errors import AddressRefused, PenstockError, PolicyError
 
@@ -17,6 +21,17 @@ def test_every_exception_stands_in_the_drawing_of_the_tree() -> None:
     names = [name for name, kind in vars(errors).items() if isinstance(kind, type)]
 
     assert [name for name in names if name not in (errors.__doc__ or "")] == []
+
+
+def test_no_exception_of_ours_stands_outside_the_drawing() -> None:
+    for module in pkgutil.walk_packages(penstock.__path__, "penstock."):
+        if not module.name.startswith(("penstock.cli", "penstock.store.migrations.env")):
+            importlib.import_module(module.name)
+    roots = {
+        kind for kind in PenstockError.__subclasses__() if kind.__module__.startswith("penstock")
+    }
+
+    assert [kind for kind in roots if kind.__name__ not in (errors.__doc__ or "")] == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from penstock.kernel.admission import Admission, Lookup
 from penstock.kernel.settings import AdmissionSettings, HttpSettings
 from penstock.notify.secret import WebhookSecret
 from penstock.notify.settings import NotifySettings
-from penstock.notify.webhooks import JOB_FINISHED, WebhookSink
+from penstock.notify.webhooks import JOB_FINISHED, ResultsOf, WebhookSink
 from tests.clocks import HandClock
 from tests.site import Site
 
@@ -24,6 +24,12 @@ async def no_lookup(host: str) -> list[str]:
     raise AssertionError(f"{host} must not be looked up")
 
 
+async def as_told(data: Mapping[str, Any]) -> list[Any]:
+    """The results that a test put beside an event."""
+    found: list[Any] = data["results"]
+    return found
+
+
 @asynccontextmanager
 async def open_sink(
     site: Site,
@@ -31,6 +37,7 @@ async def open_sink(
     lookup: Lookup = no_lookup,
     *,
     secret: str = SECRET,
+    results: ResultsOf = as_told,
     admission: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> AsyncIterator[WebhookSink]:
@@ -43,6 +50,7 @@ async def open_sink(
         clock or HandClock(),
         agent="Penstock/test",
         http=HttpSettings(),
+        results=results,
     )
     async with sink:
         yield sink

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from penstock.core.errors import NotDelivered
 from penstock.events.ports import Message
-from penstock.notify.webhooks import TASK_FINISHED, NotDelivered, WebhookSubscription, payload
+from penstock.notify.webhooks import TASK_FINISHED, WebhookSubscription, payload
 from tests.clocks import HandClock
 from tests.site import Site
 from tests.site.answers import Hit, Reply, Reset
@@ -63,8 +64,8 @@ async def test_a_standalone_task_is_told_of_by_its_own_id(site: Site) -> None:
 
 
 async def test_the_workspace_and_the_callback_url_are_not_in_the_payload() -> None:
-    assert b"w1" not in payload(finished())
-    assert b"backend.test" not in payload(finished())
+    assert b"w1" not in payload(finished(), [])
+    assert b"backend.test" not in payload(finished(), [])
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])

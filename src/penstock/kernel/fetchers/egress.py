@@ -18,7 +18,7 @@ from penstock.core.errors import AddressRefused, UrlError
 from penstock.core.urls import Url, parse
 from penstock.kernel.admission import Admission, refusal
 from penstock.kernel.fetchers.http import failure_of
-from penstock.kernel.fetchers.tunnel import reach
+from penstock.kernel.fetchers.tunnel import reach, turns_us_away
 from penstock.kernel.model import Broken, Failure, Proxy, ProxyFailed, SiteWide
 
 LOOPBACK = "127.0.0.1"
@@ -308,12 +308,20 @@ class Egress:
         except _BadHead:
             self._note(url, Broken("bad_http", "the answer is not HTTP that can be read"))
             raise
-        if self._is_plain(url, is_tunnel=False) and _is_proxys_own(head, status):
+        if await self._is_turned_away(url, head, status):
             self._note(url, _PROXY_FAILED)
             writer.write(BAD_GATEWAY)
             return
         await self._pass_on(head.encode(head.first, ()), writer)
         await self._pump(reader, writer)
+
+    async def _is_turned_away(self, url: Url, head: _Head, status: int) -> bool:
+        """Whether a plain proxy did not let us through, by its own word."""
+        if not self._proxy or not self._is_plain(url, is_tunnel=False):
+            return False
+        if not _may_be_proxys_own(head, status):
+            return False
+        return await turns_us_away(self._proxy, self._limits.connect_seconds)
 
     async def _pump_both(self, near: Streams, far: Streams) -> None:
         """Let bytes pass both ways until one side has enough."""
@@ -429,8 +437,8 @@ async def _until(reader: asyncio.StreamReader, mark: bytes) -> bytes:
         raise _BadHead from error
 
 
-def _is_proxys_own(head: _Head, status: int) -> bool:
-    """Whether a plain proxy did not let us through; tinyproxy answers a wrong password by 401."""
+def _may_be_proxys_own(head: _Head, status: int) -> bool:
+    """Whether a plain proxy may not have let us through; the site can say the same."""
     if status == UNAUTHORIZED:
         return head.get("server").startswith("tinyproxy")
     return status == PROXY_AUTHENTICATION_REQUIRED

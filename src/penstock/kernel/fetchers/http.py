@@ -25,7 +25,7 @@ from penstock.core.errors import AddressRefused
 from penstock.kernel.admission import Admission, refusal
 from penstock.kernel.fetchers.decoding import PIECE, BadEncoding, Decoding, codings
 from penstock.kernel.fetchers.replies import Connector, StaleConnection
-from penstock.kernel.fetchers.tunnel import TunnelConnector
+from penstock.kernel.fetchers.tunnel import TunnelConnector, turns_us_away
 from penstock.kernel.model import (
     NO_HEADERS,
     Broken,
@@ -127,9 +127,10 @@ class HttpFetcher:
         began = self._clock.monotonic()
         url = yarl.URL(hop.url.href, encoded=True)
         session, options = await self._way_out(hop)
-        async with session.request(hop.method, url, allow_redirects=False, **options) as response:
+        options |= {"data": hop.body, "allow_redirects": False}
+        async with session.request(hop.method, url, **options) as response:
             status = response.status
-            if _is_plain(hop) and _is_proxys_own(response):
+            if _may_be_proxys_own(hop, response) and await self._is_turned_away(hop.proxy):
                 return _PROXY_FAILED
             if status in REDIRECTS and (location := response.headers.get("Location")):
                 cookies = {name: morsel.coded_value for name, morsel in response.cookies.items()}
@@ -192,6 +193,9 @@ class HttpFetcher:
         # second contact that no gate has passed.
         session._retry_connection = False
         return session
+
+    async def _is_turned_away(self, proxy: Proxy | None) -> bool:
+        return proxy is not None and await turns_us_away(proxy, self._proxy_patience)
 
     @property
     def _proxy_patience(self) -> float:
@@ -275,8 +279,10 @@ def _is_plain(hop: Hop) -> bool:
     return proxy is not None and proxy.protocol != "socks5" and hop.url.scheme == "http"
 
 
-def _is_proxys_own(response: aiohttp.ClientResponse) -> bool:
-    """Whether a plain proxy did not let us through; tinyproxy answers a wrong password by 401."""
+def _may_be_proxys_own(hop: Hop, response: aiohttp.ClientResponse) -> bool:
+    """Whether a plain proxy may not have let us through; the site can say the same."""
+    if not _is_plain(hop):
+        return False
     if response.status == UNAUTHORIZED:
         return response.headers.get("Server", "").startswith("tinyproxy")
     return response.status == PROXY_AUTHENTICATION_REQUIRED

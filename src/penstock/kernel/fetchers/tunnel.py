@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: A proxy's ways to say that it works and the site does not answer: of SOCKS, then of HTTP.
 SITE_UNREACHED = frozenset({3, 4, 5, 6, 500, 502, 504})
+#: Its ways to ask for a name and password; tinyproxy answers a wrong one by 401.
+TURNED_AWAY = frozenset({401, 407})
 
 
 class TunnelConnector(Connector):
@@ -96,6 +98,22 @@ async def reach(
         raise
     except (OSError, EOFError, ValueError) as error:
         raise python_socks.ProxyError(error) from error
+
+
+async def turns_us_away(proxy: Proxy, patience: float) -> bool:
+    """Whether a proxy does not take our name and password.
+
+    Asked for a tunnel to itself, only the proxy can answer: what comes back for a page may be
+    the site's word.
+    """
+    try:
+        stream = await reach(proxy, proxy.host, proxy.port, lambda _host, _port: True, patience)
+    except python_socks.ProxyError as error:
+        return error.error_code in TURNED_AWAY
+    except (OSError, python_socks.ProxyTimeoutError, python_socks.ProxyConnectionError):
+        return False
+    stream.writer.transport.abort()
+    return False
 
 
 def _tunnel(proxy: Proxy) -> Tunnel:

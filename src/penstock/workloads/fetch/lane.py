@@ -1,6 +1,6 @@
 """The `fetch` lane: one URL each; the outcome and its event are written together."""
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from sqlalchemy import delete, select
@@ -70,7 +70,6 @@ class FetchLane:
     def __init__(self, log: EventLog, blobs: Blobs | None = None) -> None:
         self._log = log
         self._blobs = blobs
-        self._bodies: dict[str, str] = {}
 
     def request(self, claim: Claim) -> Request:
         payload = claim.payload
@@ -89,20 +88,21 @@ class FetchLane:
             return Done()
         return Bury(failure.as_json())
 
-    async def prepare(self, results: Sequence[Result]) -> None:
-        """Keep the bodies, if that is wanted: before anything says that they are kept."""
-        self._bodies = {}
-        for result in results:
-            if self._blobs and result.outcome.page:
-                address = await self._blobs.put(result.outcome.page.body)
-                self._bodies[result.claim.id] = address
+    def content(
+        self, claim: Claim, outcome: Outcome
+    ) -> dict[str, Any] | Coroutine[Any, Any, dict[str, Any]]:
+        """The row of an outcome; its body is kept first, if that is wanted."""
+        row = _row(claim, outcome)
+        return self._with_body(row, outcome.page.body) if self._blobs and outcome.page else row
+
+    async def _with_body(self, row: dict[str, Any], body: bytes) -> dict[str, Any]:
+        return {**row, "body": await self._blobs.put(body)} if self._blobs else row
 
     def record(self, unit: Unit, results: Sequence[Result]) -> None:
-        rows = [_row(unit, result, self._bodies.get(result.claim.id)) for result in results]
+        rows = [{**result.content, "at": unit.now} for result in results]
         unit.insert_all(outcomes, rows, _renewed)
-        self._log.append(
-            unit, [_message(result, row) for result, row in zip(results, rows, strict=True)]
-        )
+        messages = [_message(result.claim, row) for result, row in zip(results, rows, strict=True)]
+        self._log.append(unit, messages)
 
 
 def _renewed(insert: Any) -> Any:
@@ -112,23 +112,20 @@ def _renewed(insert: Any) -> Any:
     return insert.on_conflict_do_update(index_elements=["item_id"], set_=changes)
 
 
-def _row(unit: Unit, result: Result, body: str | None) -> dict[str, Any]:
-    outcome = result.outcome
+def _row(claim: Claim, outcome: Outcome) -> dict[str, Any]:
     return {
-        "item_id": result.claim.id,
+        "item_id": claim.id,
         "lane": NAME,
         "url": outcome.request.url,
         "domain": outcome.domain,
         "status": "ok" if outcome.ok else "failed",
         "reason": outcome.failure.reason if outcome.failure else None,
-        "body": body,
+        "body": None,
         "document": outcome.as_json(),
-        "at": unit.now,
     }
 
 
-def _message(result: Result, row: dict[str, Any]) -> Message:
-    claim = result.claim
+def _message(claim: Claim, row: dict[str, Any]) -> Message:
     # The token makes the id: the same end of the same claim is the same event.
     event = f"{claim.id}.{claim.token:x}"
     names = ("item_id", "url", "domain", "status", "reason", "body")

@@ -1,10 +1,15 @@
-"""What is told when a task or job is over; written with its end, delivered by the outbox."""
+"""What is told when a task or job is over; written with its end, delivered by the outbox.
+
+What came of it is looked up when somebody is told: it is kept in one place, and no longer than
+the retention says.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
+from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.scrape import rows
 from penstock.workloads.scrape.model import TaskStatus
@@ -26,12 +31,11 @@ class Announcer:
     ) -> None:
         """Tasks ended, and jobs with them."""
         messages = [self._of_task(task) for task in tasks if _is_told(task)]
-        messages += [self._of_job(unit, job) for job in jobs]
+        messages += [self._of_job(job) for job in jobs]
         self._log.append(unit, messages)
 
     def _of_task(self, task: Mapping[str, Any]) -> Message:
         is_completed = task["status"] == TaskStatus.COMPLETED
-        callback = task["callback_url"] or self._default
         data = {
             "task_id": task["id"],
             "workspace_id": task["workspace_id"],
@@ -41,17 +45,11 @@ class Announcer:
                 "completed": int(is_completed),
                 "failed": int(not is_completed),
             },
-            "callback_url": callback,
-            # Not kept twice unless somebody is to be told.
-            "results": ([result_entry(task)] if is_completed else []) if callback else None,
+            "callback_url": task["callback_url"] or self._default,
         }
         return Message(f"{task['id']}.finished", TASK_FINISHED, task["id"], data)
 
-    def _of_job(self, unit: Unit, job: Mapping[str, Any]) -> Message:
-        callback = job["callback_url"] or self._default
-        results = None
-        if callback and job["total_tasks"] <= MOST_RESULTS:
-            results = [result_entry(task) for task in rows.completed_tasks(unit, job["id"])]
+    def _of_job(self, job: Mapping[str, Any]) -> Message:
         data = {
             "job_id": job["id"],
             "workspace_id": job["workspace_id"],
@@ -61,10 +59,21 @@ class Announcer:
                 "completed": job["completed_tasks"],
                 "failed": job["failed_tasks"],
             },
-            "callback_url": callback,
-            "results": results,
+            "callback_url": job["callback_url"] or self._default,
         }
         return Message(f"{job['id']}.finished", JOB_FINISHED, job["id"], data)
+
+
+async def results_of(store: Store, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What came of the job or task that an event tells of, as far as it is still kept."""
+
+    def look(unit: Unit) -> list[dict[str, Any]]:
+        if "job_id" in data:
+            return rows.completed_tasks(unit, data["job_id"], limit=MOST_RESULTS)
+        task = rows.find_task(unit, data["task_id"])
+        return [task] if task and task["status"] == TaskStatus.COMPLETED else []
+
+    return [result_entry(task) for task in await store.read(look)]
 
 
 def _is_told(task: Mapping[str, Any]) -> bool:

@@ -8,12 +8,12 @@ from html import unescape
 from typing import Any
 
 from penstock.blobs.ports import Blobs
-from penstock.core.log import get_logger
 from penstock.kernel.model import Outcome, Page
 from penstock.kernel.reading import Reading, record_json
 from penstock.kernel.records import Accept, Drop, DropReason, Product
 from penstock.store.schema import storable
 from penstock.workloads.scrape.model import PAGE_FIELDS, Format
+from penstock.workloads.scrape.texts import Texts, TextTooSlow
 
 MEDIA_TYPES = {
     Format.HTML: "text/html; charset=utf-8",
@@ -25,8 +25,9 @@ MEDIA_TYPES = {
 GOOD_ENOUGH = frozenset({DropReason.UNKNOWN_AVAILABILITY, DropReason.OOS_NO_PRICE})
 #: A record that says nothing else says nothing.
 ADDRESSES = frozenset({"url", "website_url", "posting_url", "profile_url"})
-NOTHING_FOUND = "nothing_found"
+NOTHING_FOUND, TEXT_TIMEOUT = "nothing_found", "text_timeout"
 LONGEST_TITLE = 512
+READABLE = (Format.TEXT, Format.MARKDOWN)
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,2000})", re.I)
 
 
@@ -86,6 +87,7 @@ async def render(
     formats: Sequence[str],
     requested: Sequence[str] | None,
     *,
+    texts: Texts,
     blobs: Blobs,
     inline_bytes: int,
 ) -> Content:
@@ -95,17 +97,21 @@ async def render(
         reason = outcome.failure.reason if outcome.failure else NOTHING_FOUND
         return Content(error=reason)
     wanted = [name for name in formats if requested is None or name in requested]
-    texts = await asyncio.to_thread(_texts_of, page, wanted)
+    title = await asyncio.to_thread(_title_of, page)
+    try:
+        found = await _texts_of(page, wanted, texts)
+    except TextTooSlow:
+        return Content(error=TEXT_TIMEOUT)
     fields: dict[str, Any] = dict.fromkeys(PAGE_FIELDS)
     fields |= {
         "url": page.url,
         "status": page.status,
         "content_type": page.content_type,
-        "title": texts.pop("title", None),
+        "title": title,
     }
     files = []
-    for name, text in texts.items():
-        data = storable(text).encode()
+    for name, text in found.items():
+        data = await asyncio.to_thread(_as_stored, text)
         if len(data) <= inline_bytes:
             fields[name] = text
         else:
@@ -119,36 +125,21 @@ async def _keep(blobs: Blobs, form: Format, data: bytes) -> File:
     return File(form.value, await blobs.put(data), MEDIA_TYPES[form], len(data))
 
 
-def _texts_of(page: Page, wanted: Sequence[str]) -> dict[str, str]:
+def _as_stored(text: str) -> bytes:
+    return storable(text).encode()
+
+
+def _title_of(page: Page) -> str | None:
+    title = _TITLE.search(page.text) if page.is_html else None
+    return " ".join(unescape(title[1]).split())[:LONGEST_TITLE] if title else None
+
+
+async def _texts_of(page: Page, wanted: Sequence[str], texts: Texts) -> dict[str, str]:
     """The texts of a page, by form; one that cannot be made is left out."""
     if not page.is_html:
         is_text = page.content_type.startswith("text/")
         return {Format.TEXT.value: page.text} if is_text and Format.TEXT in wanted else {}
-    texts: dict[str, str] = {}
-    if title := _TITLE.search(page.text):
-        texts["title"] = " ".join(unescape(title[1]).split())[:LONGEST_TITLE]
-    if Format.HTML in wanted:
-        texts[Format.HTML] = page.text
-    for form, name in ((Format.TEXT, "txt"), (Format.MARKDOWN, "markdown")):
-        if form in wanted and (text := _readable(page, name)):
-            texts[form] = text
-    return texts
-
-
-def _readable(page: Page, form: str) -> str | None:
-    """What a person would read of a page."""
-    import trafilatura  # noqa: PLC0415 - heavy, and most tasks do without
-
-    try:
-        return trafilatura.extract(
-            page.text,
-            url=page.url,
-            output_format=form,
-            include_links=form == "markdown",
-            include_tables=True,
-            favor_recall=True,
-        )
-    except Exception as error:
-        # Of a library that is given whatever the web holds.
-        get_logger().warning("a page has no readable text", error=type(error).__name__)
-        return None
+    found = {Format.HTML.value: page.text} if Format.HTML in wanted else {}
+    if readable := [form for form in READABLE if form in wanted]:
+        found |= await texts.make(page.text, page.url, readable)
+    return found

@@ -17,7 +17,7 @@ import orjson
 from pydantic import SecretStr
 
 from penstock.core.clock import Clock
-from penstock.core.errors import PenstockError, SettingsError, UrlError
+from penstock.core.errors import CredentialNotFound, CredentialsUnavailable, SettingsError, UrlError
 from penstock.core.urls import Url, parse
 from penstock.extract.adapter import Adapter
 from penstock.kernel.admission import Admission
@@ -36,14 +36,6 @@ _OURS = frozenset(
     {"connection", "content-length", "cookie", "expect", "host", "te", "transfer-encoding"}
     | {"upgrade", "proxy-authorization", "user-agent", "accept-encoding"}
 )
-
-
-class CredentialNotFound(PenstockError):
-    """The backend has no credential of a provider for a workspace."""
-
-
-class CredentialsUnavailable(PenstockError):
-    """The backend does not answer, or with something that is no credential."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,8 @@ class Erasure:
         if left:
             number = await self._store.write(lambda unit: erase_items(unit, left), "upkeep")
             erased.counts["items"] += number
-        await self._censor(erased, lambda data: is_wanted(data.get("target_url")))
+        if erased.tasks:
+            await self._censor(erased, lambda _: False)
         return erased
 
     async def erase_profiles(self, older_than: float) -> Erased:
@@ -118,22 +119,10 @@ class Erasure:
         return [row.id async for row in found if is_wanted(row.target_url)]
 
     async def _censor(self, erased: Erased, is_theirs: Callable[[Mapping[str, Any]], bool]) -> None:
-        """Erase what was announced: events of tasks and jobs, and single results of others."""
+        """Erase what was announced: events of tasks, and of jobs if all is."""
 
         def censor(key: str, data: Mapping[str, Any]) -> Mapping[str, Any] | None:
-            if key in erased.tasks or is_theirs(data):
-                return None
-            results = data.get("results")
-            if not results:
-                return data
-            kept = [
-                result
-                for result in results
-                if result["task_id"] not in erased.tasks and not is_theirs(result)
-            ]
-            if not kept and "task_id" in data:
-                return None
-            return {**data, "results": kept}
+            return None if key in erased.tasks or is_theirs(data) else data
 
         topics = (JOB_FINISHED, TASK_FINISHED)
         erased.counts["events"] += await censor_events(self._store, topics, censor)

@@ -1,13 +1,13 @@
 """The `scrape` lane: one item per task; its result, its job and the event are written together."""
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
 from penstock.blobs.ports import Blobs
 from penstock.core.clock import Clock
+from penstock.core.log import get_logger
 from penstock.core.metrics import Metrics
 from penstock.events.log import EventLog
 from penstock.extract.registry import Registry
@@ -23,9 +23,15 @@ from penstock.workloads.scrape.model import Format, TargetType, TaskStatus
 from penstock.workloads.scrape.providing import Provider
 from penstock.workloads.scrape.settings import ScrapeSettings
 from penstock.workloads.scrape.tables import scrape_files, scrape_tasks
+from penstock.workloads.scrape.texts import NoTexts, Texts
 
 NAME = WORKLOAD = "scrape"
 HOUR_MS = 3_600_000
+NOWHERE, BAD_PAYLOAD = "", "bad_payload"
+#: So often a task is put off because its site wants to be asked much later.
+MOST_ATTEMPTS = 3
+#: Of so many tasks that somebody waits for it is remembered when their turn comes.
+MOST_TURNS = 10_000
 #: Gates that who waits for an answer is told of at once.
 NOT_IN_A_HURRY = frozenset({"hours", "browser"})
 
@@ -69,16 +75,17 @@ class ScrapeLane:
         clock: Clock,
         metrics: Metrics,
         provider: Provider | None = None,
+        texts: Texts | None = None,
         ended: Callable[[Sequence[str]], None] = lambda _ids: None,
     ) -> None:
         self._announcer = Announcer(log, settings.default_webhook_url)
         self._blobs = blobs
         self._settings = settings
         self._provider = provider or Provider(Registry(), None)
+        self._texts = texts or NoTexts()
         self._clock = clock
         self._metrics = metrics
         self._ended = ended
-        self._contents: dict[str, Content] = {}
         self._turns: dict[str, float] = {}
 
     def needs(self, claim: Claim) -> bool:
@@ -88,6 +95,14 @@ class ScrapeLane:
         return await self._provider.provide(claim)
 
     def request(self, claim: Claim) -> Request:
+        """What to fetch; of an item that cannot be read nothing, but its task is told so."""
+        try:
+            return self._request(claim)
+        except (KeyError, TypeError, ValueError) as error:
+            get_logger().error("a task cannot be read", task_id=claim.id, error=repr(error))
+            return Request(NOWHERE, id=claim.id, workload=WORKLOAD, traceparent=claim.traceparent)
+
+    def _request(self, claim: Claim) -> Request:
         payload = claim.payload
         kind = TargetType(payload["target_type"])
         formats = payload.get("formats", ())
@@ -112,8 +127,13 @@ class ScrapeLane:
         """A site that is down is not waited for; nor is anything for ever, or in a hurry."""
         if wait.gate == "breaker":
             return False
+        if wait.gate == "retry" and wait.line and claim.attempts >= MOST_ATTEMPTS:
+            # The site asked for so much patience again and again.
+            return False
         if claim.payload.get("sync"):
             self._turns[claim.id] = wait.until
+            if len(self._turns) > MOST_TURNS:
+                del self._turns[next(iter(self._turns))]
             return wait.gate not in NOT_IN_A_HURRY
         seconds = wait.until - self._clock.monotonic()
         return bool(self._clock.now().timestamp() + seconds <= claim.payload["give_up_at"])
@@ -127,50 +147,41 @@ class ScrapeLane:
         del claim, outcome
         return Done()
 
-    async def prepare(self, results: Sequence[Result]) -> None:
-        """Make of every outcome what its task asks for; keep what is large as a blob."""
-        made = await asyncio.gather(*(self._content_of(result) for result in results))
-        ids = (result.claim.id for result in results)
-        self._contents = dict(zip(ids, made, strict=True))
-
-    async def _content_of(self, result: Result) -> Content:
-        payload = result.claim.payload
+    def content(self, claim: Claim, outcome: Outcome) -> Content | Coroutine[Any, Any, Content]:
+        """What a task asks for, made of its outcome; what is large is kept as a blob."""
+        payload = claim.payload
+        if outcome.request.url == NOWHERE:
+            return Content(error=BAD_PAYLOAD)
         if payload["target_type"] != TargetType.PAGE:
-            return judge(result.outcome, payload["fields"])
-        return await render(
-            result.outcome,
+            return judge(outcome, payload["fields"])
+        return render(
+            outcome,
             payload["formats"],
             payload["fields"],
+            texts=self._texts,
             blobs=self._blobs,
             inline_bytes=self._settings.inline_bytes,
         )
 
     def record(self, unit: Unit, results: Sequence[Result]) -> None:
         expires_at = unit.now + int(self._settings.retention_hours * HOUR_MS)
-        ended = [
-            (result.claim, self._contents[result.claim.id])
-            for result in results
-            if result.claim.id in self._contents
-        ]
-        tasks = _write_ends(unit, ended, expires_at)
+        tasks = _write_ends(unit, results, expires_at)
         jobs = rows.count_ends(unit, tasks, expires_at)
         self._announcer.tell(unit, tasks, jobs)
 
     def note(self, result: Result) -> None:
         """A result is committed: count it, and wake who waits for it."""
-        payload, content = result.claim.payload, self._contents.get(result.claim.id)
-        is_completed = content is not None and content.error is None
-        status = TaskStatus.COMPLETED if is_completed else TaskStatus.FAILED
-        self._metrics.task_over(payload["target_type"], status)
-        self._turns.pop(result.claim.id, None)
-        self._ended([payload["task"], *([payload["job"]] if payload["job"] else [])])
+        task_id, payload = result.claim.id, result.claim.payload
+        status = TaskStatus.FAILED if result.content.error else TaskStatus.COMPLETED
+        self._metrics.task_over(str(payload.get("target_type")), status)
+        self._turns.pop(task_id, None)
+        job_id = payload.get("job")
+        self._ended([task_id, job_id] if job_id else [task_id])
 
 
-def _write_ends(
-    unit: Unit, ended: Sequence[tuple[Claim, Content]], expires_at: int
-) -> list[dict[str, Any]]:
+def _write_ends(unit: Unit, results: Sequence[Result], expires_at: int) -> list[dict[str, Any]]:
     """Write what became of tasks; those that were not over before."""
-    contents = {claim.payload["task"]: content for claim, content in ended}
+    contents: dict[str, Content] = {result.claim.id: result.content for result in results}
     open_tasks = select(scrape_tasks).where(
         unit.among(scrape_tasks.c.id, sorted(contents)),
         scrape_tasks.c.status == TaskStatus.QUEUED,

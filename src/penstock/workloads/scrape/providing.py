@@ -1,18 +1,16 @@
 """Logins for tasks whose pages need one: got before the task begins, used once, kept nowhere."""
 
+from penstock.core.errors import CredentialNotFound, CredentialsUnavailable, UrlError
 from penstock.core.urls import parse
 from penstock.extract.adapter import Adapter
 from penstock.extract.registry import Registry
 from penstock.kernel.model import Failure, Refused
 from penstock.queue.ports import Claim
-from penstock.workloads.scrape.credentials import (
-    NO_LOGIN,
-    CredentialNotFound,
-    CredentialsUnavailable,
-    Login,
-    Logins,
-)
+from penstock.workloads.scrape.credentials import NO_LOGIN, Login, Logins
 from penstock.workloads.scrape.model import TargetType
+
+#: Logins that were got and not taken yet; a task takes its own right away.
+MOST_GIVEN = 100
 
 
 class Provider:
@@ -26,7 +24,11 @@ class Provider:
 
     def needs(self, claim: Claim) -> bool:
         """Whether the page of a task is read by an adapter that needs a login."""
-        return self._is_needed and self._adapter_of(claim) is not None
+        try:
+            return self._is_needed and self._adapter_of(claim) is not None
+        except (KeyError, TypeError, UrlError):
+            # Nobody can read such an item, and that is said elsewhere.
+            return False
 
     async def provide(self, claim: Claim) -> Failure | None:
         """Get the login of a task, or say why it cannot be had."""
@@ -40,6 +42,9 @@ class Provider:
         except CredentialsUnavailable as error:
             return Refused("credentials_unavailable", str(error))
         self._given[claim.id] = login
+        if len(self._given) > MOST_GIVEN:
+            # Tasks that were taken back before they began.
+            del self._given[next(iter(self._given))]
         return None
 
     def take(self, claim: Claim) -> Login:

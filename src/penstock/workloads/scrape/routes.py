@@ -14,7 +14,6 @@ from penstock.extract.registry import Registry
 from penstock.web.cursors import Cursor, one_page
 from penstock.web.documents import ACCEPTED, answers
 from penstock.web.envelope import ApiResponse, answer
-from penstock.web.errors import ShuttingDown
 from penstock.web.guard import Reader, Scraper
 from penstock.web.keys import Key
 from penstock.workloads.scrape.model import (
@@ -31,7 +30,8 @@ from penstock.workloads.scrape.requests import (
 )
 from penstock.workloads.scrape.rows import Filter
 from penstock.workloads.scrape.service import ScrapeService
-from penstock.workloads.scrape.stream import JobStream, read_place
+from penstock.workloads.scrape.stopping import Stopping
+from penstock.workloads.scrape.stream import JobStream, Place
 from penstock.workloads.scrape.submitting import Accepted
 from penstock.workloads.scrape.sync import ImmediateScraper
 from penstock.workloads.scrape.views import (
@@ -74,23 +74,7 @@ class Desk:
     now: ImmediateScraper
     stream: JobStream
     registry: Registry
-    is_stopping: "Stopping"
-
-
-class Stopping:
-    """Whether this process takes no new work any more."""
-
-    def __init__(self, retry_after: float) -> None:
-        self._retry_after = retry_after
-        self.is_set = False
-
-    def __call__(self) -> bool:
-        return self.is_set
-
-    def refuse(self) -> None:
-        """Raise if it is so."""
-        if self.is_set:
-            raise ShuttingDown(retry_after=self._retry_after)
+    is_stopping: Stopping
 
 
 def scrape_routes(desk: Desk) -> APIRouter:
@@ -213,7 +197,7 @@ def _add_jobs(router: APIRouter, desk: Desk) -> None:
         last_event_id: Annotated[str | None, Header(max_length=100)] = None,
     ) -> Response:
         await desk.service.job(key, str(job_id))
-        events = desk.stream.events(str(job_id), read_place(last_event_id))
+        events = desk.stream.events(str(job_id), Place.read(last_event_id))
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 

@@ -130,13 +130,11 @@ def completed_tasks(
     return with_files(unit, rows)
 
 
-def ended_tasks(unit: Unit, job_id: str, after: tuple[int, str]) -> list[dict[str, Any]]:
-    """The tasks of a job that ended behind a moment, in the order in which they did."""
-    at, task_id = after
-    ended = scrape_tasks.c.completed_at
-    later = (ended > at) | ((ended == at) & (scrape_tasks.c.id > task_id))
-    query = select(scrape_tasks).where(scrape_tasks.c.job_id == job_id, later)
-    return list(unit.rows(query.order_by(ended, scrape_tasks.c.id)))
+def tasks_of_job(unit: Unit, job_id: str) -> list[dict[str, Any]]:
+    """All tasks of a job, oldest first; without their results."""
+    columns = [column for column in scrape_tasks.c if column.name != "result"]
+    query = select(*columns).where(scrape_tasks.c.job_id == job_id)
+    return list(unit.rows(query.order_by(scrape_tasks.c.id)))
 
 
 def withdraw(unit: Unit, ids: Collection[str], states: Sequence[State]) -> list[str]:

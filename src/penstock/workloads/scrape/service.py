@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select, update
@@ -31,7 +32,9 @@ from penstock.workloads.scrape.settings import ScrapeSettings
 from penstock.workloads.scrape.submitting import (
     Accepted,
     Once,
+    PlainTasks,
     PutIn,
+    Said,
     Submission,
     new_job,
     new_task,
@@ -72,6 +75,7 @@ class ScrapeService:
         self._settings = settings
         self._with = connections
         self._announcer = announcer
+        self._plain_tasks = partial(PlainTasks, connections.put_in)
         self.waiters = waiters
 
     # ── taking on
@@ -108,9 +112,13 @@ class ScrapeService:
 
     async def _submit(self, submission: Submission) -> Accepted:
         connected = self._with
-        said = await connected.store.write(
-            lambda unit: submit(unit, submission, connected.put_in), "put"
-        )
+
+        def work(unit: Unit) -> list[Said]:
+            if submission.is_plain:
+                return unit.tally(self._plain_tasks).add(submission)
+            return [submit(unit, submission, connected.put_in)]
+
+        (said,) = await connected.store.write(work, "put")
         if not isinstance(said, Accepted):
             raise said
         connected.nudge()
@@ -183,10 +191,10 @@ class ScrapeService:
             raise NotFound("Job not found")
         return found, tasks
 
-    async def ended(self, job_id: str, after: tuple[int, str]) -> tuple[Row | None, list[Row]]:
-        """A job, and its tasks that ended behind a moment."""
+    async def progress(self, job_id: str) -> tuple[Row | None, list[Row]]:
+        """A job and all of its tasks, without their results."""
         return await self._with.store.read(
-            lambda unit: (rows.find_job(unit, job_id), rows.ended_tasks(unit, job_id, after))
+            lambda unit: (rows.find_job(unit, job_id), rows.tasks_of_job(unit, job_id))
         )
 
     async def file(self, key: Key, task_id: str, name: str) -> tuple[bytes, str]:

@@ -22,6 +22,7 @@ class ScrapeSettings(Section):
         168, gt=0, description="the same, for profiles of people"
     )
     inline_bytes: int = Field(64 * 1024, ge=0, description="longer texts of pages become files")
+    text_seconds: float = Field(10, gt=0, description="of a processor, for a readable text")
     poll_seconds: float = Field(1, gt=0, description="looks for what other processes finished")
     keep_alive_seconds: float = Field(15, gt=0, description="between signs of life of a stream")
     backend_api_url: str = Field("", description="where credentials are asked for")

@@ -1,7 +1,9 @@
 """A job as a stream of server-sent events, for those who would rather watch than poll."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
+import re
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import orjson
 
@@ -11,7 +13,43 @@ from penstock.workloads.scrape.service import ScrapeService
 from penstock.workloads.scrape.settings import ScrapeSettings
 from penstock.workloads.scrape.views import summarise_task, view_job
 
-START = (0, "")
+_PLACE = re.compile(r"([0-9]{1,4})-([0-9a-f]{1,64})")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a stream stands: which of a job's tasks it has told of, by their order in the job.
+
+    Not a moment: of two tasks that end, the later one may be seen first.
+    """
+
+    tasks: int = 0
+    told: int = 0
+
+    @classmethod
+    def read(cls, last_event_id: str | None) -> Self:
+        """The place that an event's id names; one that makes no sense is the start."""
+        found = _PLACE.fullmatch(last_event_id or "")
+        return cls(int(found[1]), int(found[2], 16)) if found else cls()
+
+    def __str__(self) -> str:
+        return f"{self.tasks}-{self.told:x}"
+
+    def of(self, tasks: int) -> "Place":
+        """This place in a job of so many tasks; the start if it had another number then."""
+        return self if self.tasks == tasks else Place(tasks)
+
+    def has_told(self, place: int) -> bool:
+        """Whether the task at a place was told of."""
+        return bool(self.told >> place & 1)
+
+    def after(self, place: int) -> "Place":
+        """The place when that task is told of, too."""
+        return Place(self.tasks, self.told | 1 << place)
+
+
+START = Place()
+Row = Mapping[str, Any]
 
 
 class JobStream:
@@ -29,19 +67,21 @@ class JobStream:
         self._clock = clock
         self._is_stopping = is_stopping
 
-    async def events(self, job_id: str, after: tuple[int, str] = START) -> AsyncIterator[bytes]:
+    async def events(self, job_id: str, at: Place = START) -> AsyncIterator[bytes]:
         """The events behind a place: `task` for each end, `job` for progress, `end` at last."""
         shown: Mapping[str, Any] | None = None
         silent_since = self._clock.monotonic()
         with self._service.waiters.watch(job_id) as changed:
             while not self._is_stopping():
                 changed.clear()
-                job, tasks = await self._service.ended(job_id, after)
+                job, tasks = await self._service.progress(job_id)
                 if job is None:
                     return
-                for task in tasks:
-                    after = (task["completed_at"], task["id"])
-                    yield _event("task", summarise_task(task), f"{after[0]}.{after[1]}")
+                at = at.of(len(tasks))
+                for place, task in _in_order_of_ends(tasks):
+                    if not at.has_told(place):
+                        at = at.after(place)
+                        yield _event("task", summarise_task(task), str(at))
                 view = view_job(job)
                 if view != shown:
                     yield _event("job", view)
@@ -60,7 +100,7 @@ def _event(name: str, data: Mapping[str, Any], event_id: str = "") -> bytes:
     return identity + b"event: " + name.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
 
 
-def read_place(last_event_id: str | None) -> tuple[int, str]:
-    """The place behind which a stream goes on; one that makes no sense is the start."""
-    at, _, task_id = (last_event_id or "").partition(".")
-    return (int(at), task_id) if at.isdecimal() and len(at) < 16 else START  # noqa: PLR2004
+def _in_order_of_ends(tasks: Sequence[Row]) -> list[tuple[int, Row]]:
+    """The tasks that are over with their places in the job, as they ended."""
+    over = [pair for pair in enumerate(tasks) if pair[1]["completed_at"] is not None]
+    return sorted(over, key=lambda pair: pair[1]["completed_at"])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, delete, select
 
 from penstock.queue.ports import Item, Receipt
 from penstock.store.unit import Unit, do_nothing
@@ -34,6 +34,11 @@ class Submission:
     job: Mapping[str, Any] | None = None
     once: Once | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one task and nothing else."""
+        return self.job is None and self.once is None and len(self.tasks) == 1
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
@@ -42,6 +47,36 @@ class Accepted:
     job_id: str | None
     task_ids: Sequence[str] = field(default_factory=tuple)
     is_replay: bool = False
+
+
+Said = Accepted | QueueFull | Conflict
+
+
+class PlainTasks:
+    """Single tasks that are taken on in one transaction: many cost little more than one."""
+
+    def __init__(self, put_in: PutIn) -> None:
+        self._put_in = put_in
+        self._waiting: list[tuple[Submission, list[Said]]] = []
+
+    def add(self, submission: Submission) -> list[Said]:
+        """Have a task taken on at the edge of the transaction; the answer is there afterwards."""
+        said: list[Said] = []
+        self._waiting.append((submission, said))
+        return said
+
+    def write(self, unit: Unit) -> None:
+        items = [item for submission, _ in self._waiting for item in submission.items]
+        tasks: list[Mapping[str, Any]] = []
+        receipts = self._put_in(unit, items)
+        for (submission, said), receipt in zip(self._waiting, receipts, strict=True):
+            if receipt.status == "rejected":
+                said.append(QueueFull(retry_after=receipt.retry_after))
+            else:
+                (task,) = submission.tasks
+                tasks.append({**task, "created_at": unit.now})
+                said.append(Accepted(None, [task["id"]]))
+        unit.insert_all(scrape_tasks, tasks, do_nothing)
 
 
 def new_task(task_id: str, request: ScrapeRequest, job: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -74,7 +109,7 @@ def new_job(workspace_id: str, tasks: int, callback_url: str | None) -> dict[str
     }
 
 
-def submit(unit: Unit, submission: Submission, put_in: PutIn) -> Accepted | QueueFull | Conflict:
+def submit(unit: Unit, submission: Submission, put_in: PutIn) -> Said:
     """Write a submission, or say why not; a full queue leaves nothing behind.
 
     What was refused is returned where nothing was written by then: others share the transaction.
@@ -96,20 +131,33 @@ def submit(unit: Unit, submission: Submission, put_in: PutIn) -> Accepted | Queu
 
 
 def _earlier(unit: Unit, once: Once) -> Accepted | Conflict | None:
-    query = select(scrape_submissions).where(
+    found = next(unit.rows(select(scrape_submissions).where(*_is_of(once))), None)
+    if found is None:
+        return None
+    led_to = _what_became_of(unit, found)
+    if led_to is None:
+        # What it led to is forgotten, and the key with it.
+        unit.run(delete(scrape_submissions).where(*_is_of(once)))
+        return None
+    return led_to if found["digest"] == once.digest else Conflict()
+
+
+def _is_of(once: Once) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return (
         scrape_submissions.c.key_id == once.key_id,
         scrape_submissions.c.idempotency_key == once.idempotency_key,
     )
-    found = next(unit.rows(query), None)
-    if found is None:
-        return None
-    if found["digest"] != once.digest:
-        return Conflict()
-    if found["task_id"]:
-        return Accepted(None, [found["task_id"]], is_replay=True)
-    tasks = select(scrape_tasks.c.id).where(scrape_tasks.c.job_id == found["job_id"])
+
+
+def _what_became_of(unit: Unit, earlier: Mapping[str, Any]) -> Accepted | None:
+    """The task or job that a submission led to, if it is still there."""
+    if task_id := earlier["task_id"]:
+        query = select(scrape_tasks.c.id).where(scrape_tasks.c.id == task_id)
+        is_there = unit.run(query).first() is not None
+        return Accepted(None, [task_id], is_replay=True) if is_there else None
+    tasks = select(scrape_tasks.c.id).where(scrape_tasks.c.job_id == earlier["job_id"])
     ids = unit.run(tasks.order_by(scrape_tasks.c.id)).scalars().all()
-    return Accepted(found["job_id"], ids, is_replay=True)
+    return Accepted(earlier["job_id"], ids, is_replay=True) if ids else None
 
 
 def _insert(unit: Unit, submission: Submission) -> None:

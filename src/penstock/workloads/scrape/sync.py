@@ -23,8 +23,10 @@ from penstock.workloads.scrape.lane import WORKLOAD, ScrapeLane
 from penstock.workloads.scrape.model import TaskStatus
 from penstock.workloads.scrape.requests import SyncScrapeRequest
 from penstock.workloads.scrape.service import ScrapeService
+from penstock.workloads.scrape.stopping import Stopping
 from penstock.workloads.scrape.views import moment
 
+OVER = (TaskStatus.COMPLETED, TaskStatus.FAILED)
 #: Errors of a task that are answers of their own to who waits for it.
 ANSWERS: dict[str, type[ApiError]] = {
     "circuit_open": CircuitOpen,
@@ -46,13 +48,16 @@ class ImmediateScraper:
         lane: ScrapeLane,
         policies: PolicyBook,
         clock: Clock,
+        *,
         poll_seconds: float,
+        stopping: Stopping,
     ) -> None:
         self._service = service
         self._lane = lane
         self._policies = policies
         self._clock = clock
         self._poll = poll_seconds
+        self._stopping = stopping
 
     async def scrape(
         self,
@@ -68,14 +73,19 @@ class ImmediateScraper:
             key, request, idempotency_key, sync=True, timeout=request.timeout_seconds
         )
         task_id = accepted.task_ids[0]
-        is_over = False
+        is_over = is_cut_off = False
         try:
             task = await self._wait(key, task_id, give_up_at, gone.is_set)
-            is_over = task["status"] in (TaskStatus.COMPLETED, TaskStatus.FAILED)
+            is_over = task["status"] in OVER
+            is_cut_off = not is_over and self._is_lost(task["status"])
         finally:
             turn = self._lane.turn_of(task_id)
-            if not is_over and not accepted.is_replay:
+            # Who comes back with the same key after a shutdown finds the task again.
+            is_left = is_cut_off and idempotency_key is not None
+            if not (is_over or is_left or accepted.is_replay):
                 await asyncio.shield(self._service.cancel_task(task_id))
+        if is_cut_off:
+            raise self._stopping.refusal()
         if not is_over:
             raise TaskTimeout(meta={"task_id": task_id, "turn_at": self._as_date(turn)})
         self._raise_for(task)
@@ -90,10 +100,15 @@ class ImmediateScraper:
                 changed.clear()
                 task = await self._service.task(key, task_id)
                 left = give_up_at - self._clock.monotonic()
-                is_over = task["status"] in (TaskStatus.COMPLETED, TaskStatus.FAILED)
-                if is_over or left <= 0 or has_left():
+                is_over = task["status"] in OVER
+                if is_over or left <= 0 or has_left() or self._is_lost(task["status"]):
                     return task
                 await self._clock.wait_for(changed, min(left, self._poll))
+
+    def _is_lost(self, status: str) -> bool:
+        """Whether a task that is not over will not be before we stop."""
+        has_begun = status == TaskStatus.RUNNING
+        return self._stopping.is_final or (self._stopping.is_set and not has_begun)
 
     def _check_hours(self, target_url: str) -> None:
         """A site that is closed now is not waited for."""

@@ -270,3 +270,25 @@ async def test_a_dead_proxy_is_told(site: Site, protocol: str) -> None:
         assert isinstance(verdict(egress, f"http://{HOST}/"), ProxyFailed)
         assert isinstance(verdict(egress, "https://shop02.test/"), ProxyFailed)
     assert site.hits == []
+
+
+@pytest.mark.parametrize(
+    ("to_connect", "is_proxys"), [(b"200 OK", False), (b"407 No", True), (b"401 No", True)]
+)
+async def test_only_a_proxy_s_own_word_is_held_against_it(
+    site: Site, to_connect: bytes, is_proxys: bool
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await reader.readuntil(b"\r\n\r\n")
+        # What comes back for a page may be the site's word; for a tunnel there is no site yet.
+        status = to_connect if asked.startswith(b"CONNECT") else b"407 No"
+        writer.write(b"HTTP/1.1 %b\r\nContent-Length: 0\r\n\r\n" % status)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    proxy = Proxy("http", "127.0.0.1", server.sockets[0].getsockname()[1])
+    async with server, egress_to(site, proxy) as egress:
+        reply = await say(egress, get(f"http://{HOST}/"))
+
+        assert isinstance(verdict(egress, f"http://{HOST}/"), ProxyFailed) is is_proxys
+    assert reply.startswith(b"HTTP/1.1 502" if is_proxys else b"HTTP/1.1 407")

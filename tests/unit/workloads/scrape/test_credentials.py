@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 
-from penstock.core.errors import SettingsError
+from penstock.core.errors import CredentialNotFound, CredentialsUnavailable, SettingsError
 from penstock.core.log import configure, get_logger
 from penstock.core.urls import parse
 from penstock.extract.adapter import Adapter, Findings
@@ -21,8 +21,6 @@ from penstock.workloads.scrape.credentials import (
     Backend,
     Credential,
     CredentialClient,
-    CredentialNotFound,
-    CredentialsUnavailable,
     Logins,
     as_login,
 )

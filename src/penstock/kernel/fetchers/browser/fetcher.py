@@ -2,16 +2,17 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from penstock.core.errors import SettingsError
+from penstock.core.errors import PoolExhausted, SettingsError
 from penstock.core.log import get_logger
 from penstock.core.supervise import Supervisor
 from penstock.kernel.admission import Admission
-from penstock.kernel.fetchers.browser import processes
+from penstock.kernel.fetchers.browser import chromium, processes
 from penstock.kernel.fetchers.browser.means import BrowserLost, Means
-from penstock.kernel.fetchers.browser.pool import BrowserPool, PoolExhausted, PoolStats, Seat
+from penstock.kernel.fetchers.browser.pool import BrowserPool, PoolStats, Seat
 from penstock.kernel.fetchers.egress import EgressLimits, EgressProxy
 from penstock.kernel.model import Failure, Page, Redirect, Refused
 from penstock.kernel.ports import Hop, NotNow
@@ -64,6 +65,12 @@ class BrowserFetcher:
     def patience(self) -> float:
         """Seconds for all that is done with one page."""
         return self._settings.page_seconds
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether there is anything to open pages with, or there ought to be."""
+        named = self._settings.executable
+        return bool(named or (chromium.find() and find_spec("playwright")))
 
     def look(self) -> float | None:
         """In how many seconds to look again, if every browser is busy."""

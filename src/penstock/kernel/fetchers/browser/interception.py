@@ -20,8 +20,15 @@ from penstock.kernel.fetchers.http import BODILESS, REDIRECTS
 
 SHOWN = frozenset({"", "text/html", "application/xhtml+xml"})
 BLOCKED_TYPES = ("Image", "Font", "Media")
+#: The same as a rule that the page keeps by itself: to fail each request costs far more. What
+#: frames ask for is failed.
+NOTHING_TO_LOOK_AT = {
+    "name": "Content-Security-Policy",
+    "value": "img-src data: blob:; font-src data: blob:; media-src data: blob:",
+}
 #: Where the page asks to go by itself there is no status.
 BY_SCRIPT = 200
+PIECE = 256 * 1024
 
 
 class Interception:
@@ -35,6 +42,7 @@ class Interception:
         self._own_headers = own_headers
         self._max_bytes = max_bytes
         self._answers: set[asyncio.Task[None]] = set()
+        self._blocks = False
         self.frame = ""
         self.status = 0
         self.headers: CIMultiDict[str] = CIMultiDict()
@@ -42,6 +50,7 @@ class Interception:
         self.raw: bytes | None = None
         self.too_large = False
         self.has_stayed = False
+        self.wants_reload = False
         self.changed = asyncio.Event()
 
     async def begin(self, *, block_resources: bool) -> None:
@@ -50,6 +59,7 @@ class Interception:
             {"resourceType": "Document", "requestStage": "Request"},
             {"resourceType": "Document", "requestStage": "Response"},
         ]
+        self._blocks = block_resources
         if block_resources:
             patterns += [{"resourceType": name} for name in BLOCKED_TYPES]
         if self._own_headers:
@@ -91,12 +101,19 @@ class Interception:
             await self._go_on(event)
         else:
             # It has been shown, and wants to be somewhere else.
-            request = event["request"]
-            if request["method"] == "GET" and self.location is None:
-                self.location = (request["url"], BY_SCRIPT)
+            self._remember_wish(event["request"])
             await self._stay(event)
             self.has_stayed = True
             self.changed.set()
+
+    def _remember_wish(self, request: Mapping[str, Any]) -> None:
+        """Where a page that has been shown wants to be: elsewhere, or where it is, but anew."""
+        if request["method"] != "GET":
+            return
+        if request["url"] == self._url.href.partition("#")[0]:
+            self.wants_reload = True
+        elif self.location is None:
+            self.location = (request["url"], BY_SCRIPT)
 
     async def _look_at_reply(self, event: dict[str, Any]) -> None:
         headers = CIMultiDict(
@@ -111,21 +128,39 @@ class Interception:
         elif _media_type(headers) not in SHOWN or "attachment" in _disposition(headers):
             await self._take_raw(event)
         if self.location is None and self.raw is None and not self.too_large:
-            await self._go_on(event)
+            await self._show(event)
         else:
             await self._fail(event, "Aborted")
         self.changed.set()
 
+    async def _show(self, event: dict[str, Any]) -> None:
+        """Let the page be shown, with a rule that keeps it from asking for what is blocked."""
+        if not self._blocks:
+            await self._go_on(event)
+            return
+        answer = {
+            "requestId": event["requestId"],
+            "responseCode": event["responseStatusCode"],
+            "responseHeaders": [*event.get("responseHeaders", ()), NOTHING_TO_LOOK_AT],
+        }
+        await self.session.send("Fetch.continueResponse", answer)
+
     async def _take_raw(self, event: dict[str, Any]) -> None:
-        """The body as it came, of what is no page to be shown."""
+        """The body of what is no page to be shown, piece by piece and no further than the limit."""
         declared = self.headers.get("Content-Length", "0")
         if declared.isdigit() and int(declared) > self._max_bytes:
             self.too_large = True
             return
-        found = await self.session.send("Fetch.getResponseBody", {"requestId": event["requestId"]})
-        body: str = found["body"]
-        self.raw = base64.b64decode(body) if found["base64Encoded"] else body.encode()
-        self.too_large = len(self.raw) > self._max_bytes
+        asked = {"requestId": event["requestId"]}
+        stream = (await self.session.send("Fetch.takeResponseBodyAsStream", asked))["stream"]
+        body, is_over = bytearray(), False
+        while not is_over and len(body) <= self._max_bytes:
+            found = await self.session.send("IO.read", {"handle": stream, "size": PIECE})
+            body += _bytes_of(found)
+            is_over = found["eof"]
+        await self.session.send("IO.close", {"handle": stream})
+        self.raw = bytes(body)
+        self.too_large = len(body) > self._max_bytes
 
     async def _go_on(self, event: dict[str, Any]) -> None:
         answer: dict[str, Any] = {"requestId": event["requestId"]}
@@ -146,6 +181,11 @@ class Interception:
 
     def _is_at_home(self, url: str) -> bool:
         return url.startswith(f"{self._url.origin}/")
+
+
+def _bytes_of(piece: Mapping[str, Any]) -> bytes:
+    data: str = piece["data"]
+    return base64.b64decode(data) if piece.get("base64Encoded") else data.encode()
 
 
 def _media_type(headers: Mapping[str, str]) -> str:

@@ -12,18 +12,17 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from penstock.core.clock import Clock
-from penstock.core.errors import PenstockError
+from penstock.core.errors import PoolExhausted, SettingsError
 from penstock.core.log import get_logger
+from penstock.kernel.fetchers.browser.means import BrowserLost
 from penstock.kernel.settings import BrowserSettings
 
 MIB = 1024 * 1024
 UPKEEP_SECONDS = 5.0
+#: Whoever asks whether browsers start is told the same for so long, if they do not.
+TROUBLE_SECONDS = 30.0
 #: Who outgrows the limit so far is ended at once, with its pages.
 FAR_TOO_LARGE = 2
-
-
-class PoolExhausted(PenstockError):
-    """No browser came free in time, or there is no memory for another page."""
 
 
 class Browser(Protocol):
@@ -98,6 +97,7 @@ class BrowserPool(Generic[B]):
         self._line: deque[asyncio.Future[None]] = deque()
         self._launching: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._trouble: tuple[str, float] | None = None
         self._in_use = 0
         self._pages = 0
         self._recycled = 0
@@ -143,6 +143,20 @@ class BrowserPool(Generic[B]):
                 await self._end(member)
         finally:
             self._give_place()
+
+    async def check(self) -> str | None:
+        """Why no browser can be had; None if one runs, which is started if there is none."""
+        now = self._clock.monotonic()
+        if self._trouble and now - self._trouble[1] < TROUBLE_SECONDS:
+            return self._trouble[0]
+        if not any(member.browser.is_alive for member in self._members):
+            try:
+                await self._member()
+            except (BrowserLost, PoolExhausted, SettingsError) as error:
+                self._trouble = (str(error), self._clock.monotonic())
+                return str(error)
+        self._trouble = None
+        return None
 
     async def keep_up(self) -> None:
         """Look after memory and age from time to time, until cancelled."""

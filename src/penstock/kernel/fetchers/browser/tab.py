@@ -14,7 +14,7 @@ from playwright.async_api import Page as BrowserPage
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from penstock.kernel.fetchers.browser.driver import Chromium
-from penstock.kernel.fetchers.browser.interception import Interception
+from penstock.kernel.fetchers.browser.interception import BY_SCRIPT, Interception
 from penstock.kernel.fetchers.browser.looks import Looks
 from penstock.kernel.fetchers.browser.means import BrowserLost, Means
 from penstock.kernel.fetchers.egress import Egress
@@ -55,6 +55,22 @@ SCROLL = """(() => {
   const root = document.scrollingElement || document.documentElement;
   return [Math.ceil(window.scrollY + window.innerHeight) >= root.scrollHeight, root.scrollHeight];
 })()"""
+#: Playwright's own way to wait takes about a fifth of the CPU of the page's process.
+AWAIT_ELEMENT = """(selector => new Promise(done => {
+  const isIn = root => root.querySelector(selector) !== null ||
+    [...root.querySelectorAll('*')].some(one => one.shadowRoot && isIn(one.shadowRoot));
+  if (isIn(document)) { done(true); return; }
+  const look = isThere => {
+    if (!isThere) return;
+    watching.disconnect();
+    clearInterval(looking);
+    done(true);
+  };
+  const watching = new MutationObserver(() => look(document.querySelector(selector)));
+  watching.observe(document, {childList: true, subtree: true, attributes: true});
+  // Nobody is told of what changes in the shadows.
+  const looking = setInterval(() => look(isIn(document)), 200);
+}))"""
 MEASURE = """(() => {
   const root = document.scrollingElement || document.documentElement;
   return [root.scrollWidth || window.innerWidth, root.scrollHeight || window.innerHeight];
@@ -180,6 +196,7 @@ class Tab:
         self._pending: set[Request] = set()
         self._requests = 0
         self._notes: list[str] = []
+        self._main: Request | None = None
         self._main_failed = ""
         self._main_is_over = False
         self._states: set[str] = set()
@@ -225,15 +242,18 @@ class Tab:
         if self._requests == self._settings.max_requests:
             self._notes.append(f"cut off after {self._requests} requests")
             self._egress.shut()
+        if self._main is None and request.is_navigation_request():
+            # The first one is the page; of those that it sends itself to we know already.
+            self._main = request if request.frame == self._page.main_frame else None
         if request.resource_type in TELLING:
             self._pending.add(request)
 
     def _on_over(self, request: Request, failure: str | None) -> None:
         self._pending.discard(request)
-        if not self._main_is_over and request.is_navigation_request():
-            # The first one is the page; of those that it sends itself to we know already.
-            self._main_is_over = request.frame == self._page.main_frame
-            self._main_failed = failure or "" if self._main_is_over else ""
+        if request == self._main:
+            self._main_is_over = True
+            # One that is to be loaded again may break off what is being read; that is there.
+            self._main_failed = "" if self._seen.wants_reload else failure or ""
         if not self._pending:
             self._seen.changed.set()
 
@@ -274,6 +294,17 @@ class Tab:
         cookies = {cookie["name"]: cookie["value"] for cookie in kept}
         return Redirect(location, status, cookies)
 
+    async def _reload(self) -> Redirect | None:
+        """The page once more, if it was given a cookie that may make another page of it.
+
+        Else it would only be asked for again and again: then it is taken as it is.
+        """
+        redirect = await self._redirect(self._hop.url.href, BY_SCRIPT)
+        is_new = redirect.cookies.keys() - self._wanted.cookies.keys()
+        if not is_new:
+            self._notes.append("it wanted to be loaded again")
+        return redirect if is_new else None
+
     def _trouble(self) -> Failure | None:
         """What the way out says of the failure; it knows better than the browser."""
         return self._egress.overflow or self._egress.verdict(self._hop.url)
@@ -305,23 +336,22 @@ class Tab:
     async def _wait_for_element(self) -> None:
         """Wait for the element that the request names; that it does not come is only noted."""
         selector, seconds = self._wanted.wait_for, self._settings.wait_seconds
-        waiting = asyncio.create_task(
-            self._page.wait_for_selector(
-                f"css={selector}", state="attached", timeout=seconds * 1000
-            )
-        )
+        waiting = asyncio.create_task(self._evaluate(f"{AWAIT_ELEMENT}({json.dumps(selector)})"))
         waiting.add_done_callback(lambda _task: self._seen.changed.set())
         try:
-            while not (self._is_over or waiting.done()):
-                await self._wait_for_change()
+            async with asyncio.timeout(seconds):
+                while not (self._is_over or waiting.done()):
+                    await self._wait_for_change()
             if not self._is_over:
                 await waiting
-        except PlaywrightTimeout:
+        except TimeoutError:
             self._notes.append(f"{selector!r} did not appear within {seconds:.0f} s")
         except PlaywrightError as error:
-            if "selector" not in str(error).lower():
-                raise
-            self._notes.append(f"{selector!r} is no CSS selector")
+            if "selector" in str(error).lower():
+                self._notes.append(f"{selector!r} is no CSS selector")
+            else:
+                self._notes.append(f"{selector!r} did not appear before the page replaced itself")
+                self._world = None
         finally:
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
@@ -370,6 +400,8 @@ class Tab:
             return _meaning_of(f"net::{self._main_failed.removeprefix('net::')}")
         if not self._main_is_over:
             return TIMED_OUT
+        if self._seen.wants_reload and (redirect := await self._reload()):
+            return redirect
         taken = await self._evaluate(f"{TAKE}({self._means.max_bytes})")
         if not isinstance(taken, str):
             return Broken("too_large", f"the page is larger than {self._means.max_bytes} bytes")
@@ -399,7 +431,12 @@ class Tab:
             world = {"frameId": self._seen.frame, "worldName": WORLD}
             made = await self._session.send("Page.createIsolatedWorld", world)
             self._world = made["executionContextId"]
-        asked = {"expression": expression, "contextId": self._world, "returnByValue": True}
+        asked = {
+            "expression": expression,
+            "contextId": self._world,
+            "returnByValue": True,
+            "awaitPromise": True,
+        }
         answer = await self._session.send("Runtime.evaluate", asked)
         if "exceptionDetails" in answer:
             raise PlaywrightError(json.dumps(answer["exceptionDetails"])[:500])

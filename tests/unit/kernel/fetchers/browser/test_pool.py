@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from penstock.core.errors import PoolExhausted
 from penstock.kernel.fetchers.browser.means import BrowserLost
-from penstock.kernel.fetchers.browser.pool import MIB, BrowserPool, PoolExhausted, PoolStats
+from penstock.kernel.fetchers.browser.pool import MIB, BrowserPool, PoolStats
 from penstock.kernel.settings import BrowserSettings
 from tests.clocks import HandClock
 
@@ -249,3 +250,22 @@ async def test_a_closed_pool_ends_everything_and_starts_nothing(machine: Machine
     assert machine.alive == []
     with pytest.raises(PoolExhausted):
         await pool.acquire()
+
+
+async def test_whether_browsers_start_is_known_when_asked(machine: Machine) -> None:
+    async def fail() -> None:
+        raise BrowserLost("Chromium does not start: no memory")
+
+    pool = machine.pool()
+    machine.before_launch = fail
+    ill = [await pool.check(), await pool.check()]
+    machine.before_launch = None
+    too_soon = await pool.check()
+    machine.clock.move(60)
+
+    assert ill == ["Chromium does not start: no memory"] * 2
+    assert too_soon
+    assert await pool.check() is None
+    assert len(machine.launched) == 1
+    assert await pool.check() is None
+    assert len(machine.launched) == 1
