@@ -461,6 +461,20 @@ async def test_a_page_without_its_images_is_the_same_page(site: Site, platform: 
     assert site.hits_of("blocking.shop01.test", "/part.png") == []
 
 
+async def test_where_images_are_blocked_the_page_does_not_even_ask_for_them(
+    site: Site, platform: Platform
+) -> None:
+    told = "addEventListener('securitypolicyviolation', e => document.title = e.effectiveDirective)"
+    padding = "<p>padding</p>" * 60_000  # more than one piece
+    body = f"<!doctype html><title>?</title><script>{told}</script><img src='/a.png'>{padding}"
+    site.reply("blocking.shop01.test", "/asks", Reply(200, body, {"Content-Type": "text/html"}))
+
+    outcome = await platform.pipeline.run(browse("http://blocking.shop01.test/asks"))
+
+    assert "<title>img-src</title>" in page_of(outcome).text
+    assert page_of(outcome).text.count("padding") == 60_000
+
+
 async def test_the_caller_s_headers_and_cookies_stay_at_their_origin(
     site: Site, platform: Platform
 ) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import count, islice
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -324,9 +325,9 @@ def _claimed_before(unit: Unit, who: _Claimant) -> list[Claim]:
     if not who.has_tried:
         who.has_tried = True
         return []
-    query = select(*OF_CLAIM, items.c.attempts)
+    query = select(*OF_CLAIM, items.c.token, items.c.attempts)
     query = query.where(IS_CLAIMED, items.c.owner == who.worker, items.c.token == who.token)
-    return [_as_claim(row, who.token, row.attempts) for row in unit.run(query)]
+    return [Claim._make(row) for row in unit.run(query)]
 
 
 def _due_priorities(unit: Unit, lanes: Sequence[str]) -> list[int]:
@@ -397,7 +398,7 @@ def _claim_from(
     claims: list[Claim] = []
     asked = [(line, most) for line, (most, _) in wanted.items() if most]
     for some in batches(asked, LINES_AT_ONCE):
-        claims += _take(unit, who, unit.run(*_next_of(unit, some)))
+        claims += _take(unit, who, unit.run(*_next_of(unit, some)).all())
     got = Counter(Line(claim.lane, claim.priority, claim.group) for claim in claims)
     rows = [
         {
@@ -435,7 +436,7 @@ def _next_of_lines(count: int) -> Executable:
 def _claim_ids(unit: Unit, who: _Claimant, ids: Sequence[str]) -> list[Claim]:
     claims = _claimed_before(unit, who)
     for some in batches(ids):
-        claims += _take(unit, who, unit.run(_to_take(unit.among(items.c.id, some))))
+        claims += _take(unit, who, unit.run(_to_take(unit.among(items.c.id, some))).all())
     return claims
 
 
@@ -451,10 +452,16 @@ def _to_take(chosen: ColumnElement[bool]) -> Executable:
 
 def _take(unit: Unit, who: _Claimant, rows: Iterable[Any]) -> list[Claim]:
     """Those of some items that wait and whose time has come are the claimant's; oldest first."""
-    ready = [row for row in rows if row.state == State.WAITING and row.not_before <= unit.now]
+    now = unit.now
+    # By place: by name it would cost more than all the rest of a claim.
+    ready = [
+        (not_before, *of_claim, who.token, attempts + 1)
+        for *of_claim, attempts, state, not_before in rows
+        if state == "waiting" and not_before <= now
+    ]
     if not ready:
         return []
-    statement = update(items).where(unit.among(items.c.id, [row.id for row in ready]))
+    statement = update(items).where(unit.among(items.c.id, [row[1] for row in ready]))
     statement = statement.values(
         state=State.CLAIMED,
         owner=who.worker,
@@ -463,12 +470,8 @@ def _take(unit: Unit, who: _Claimant, rows: Iterable[Any]) -> list[Claim]:
         attempts=items.c.attempts + 1,
     )
     unit.run(statement)
-    ready.sort(key=lambda row: (row.not_before, row.id))
-    return [_as_claim(row, who.token, row.attempts + 1) for row in ready]
-
-
-def _as_claim(row: Any, token: int, attempts: int) -> Claim:
-    return Claim._make((*row[: len(OF_CLAIM)], token, attempts))
+    ready.sort(key=itemgetter(0, 1))
+    return [Claim._make(row[1:]) for row in ready]
 
 
 def _note_trial(unit: Unit, claims: Sequence[Claim]) -> set[str]:
@@ -509,7 +512,7 @@ def _held(unit: Unit, ids: Sequence[str]) -> dict[tuple[str, int], str]:
     unit of work.
     """
     query = select(items.c.id, items.c.token, items.c.state).where(unit.among(items.c.id, ids))
-    rows = unit.run(query.order_by(items.c.id).with_for_update())
+    rows = unit.run(query.order_by(items.c.id).with_for_update()).all()
     return {(item, token): state for item, token, state in rows}
 
 

@@ -26,6 +26,8 @@ NOTHING_TO_LOOK_AT = {
     "name": "Content-Security-Policy",
     "value": "img-src data: blob:; font-src data: blob:; media-src data: blob:",
 }
+#: What says nothing of a reply whose body we have read, and whose cookies are kept already.
+DONE_WITH = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
 #: Where the page asks to go by itself there is no status.
 BY_SCRIPT = 200
 PIECE = 256 * 1024
@@ -134,23 +136,39 @@ class Interception:
         self.changed.set()
 
     async def _show(self, event: dict[str, Any]) -> None:
-        """Let the page be shown, with a rule that keeps it from asking for what is blocked."""
-        if not self._blocks:
+        """Let the page be shown; where pictures are blocked, with a rule not to ask for any.
+
+        Without it every picture is asked for, and refused here, which costs more than the page.
+        The browser only minds a rule in a reply that we give ourselves.
+        """
+        body = await self._read(event) if self._blocks else None
+        if self.too_large:
+            await self._fail(event, "Aborted")
+        elif body is None:
             await self._go_on(event)
-            return
-        answer = {
-            "requestId": event["requestId"],
-            "responseCode": event["responseStatusCode"],
-            "responseHeaders": [*event.get("responseHeaders", ()), NOTHING_TO_LOOK_AT],
-        }
-        await self.session.send("Fetch.continueResponse", answer)
+        else:
+            pairs = event.get("responseHeaders", ())
+            answer = {
+                "requestId": event["requestId"],
+                "responseCode": event["responseStatusCode"],
+                "responseHeaders": [
+                    *(pair for pair in pairs if pair["name"].lower() not in DONE_WITH),
+                    NOTHING_TO_LOOK_AT,
+                ],
+                "body": base64.b64encode(body).decode(),
+            }
+            await self.session.send("Fetch.fulfillRequest", answer)
 
     async def _take_raw(self, event: dict[str, Any]) -> None:
-        """The body of what is no page to be shown, piece by piece and no further than the limit."""
+        """The body of what is no page to be shown."""
+        self.raw = await self._read(event)
+
+    async def _read(self, event: dict[str, Any]) -> bytes | None:
+        """The body of a reply, piece by piece and no further than the limit."""
         declared = self.headers.get("Content-Length", "0")
         if declared.isdigit() and int(declared) > self._max_bytes:
             self.too_large = True
-            return
+            return None
         asked = {"requestId": event["requestId"]}
         stream = (await self.session.send("Fetch.takeResponseBodyAsStream", asked))["stream"]
         body, is_over = bytearray(), False
@@ -159,8 +177,8 @@ class Interception:
             body += _bytes_of(found)
             is_over = found["eof"]
         await self.session.send("IO.close", {"handle": stream})
-        self.raw = bytes(body)
         self.too_large = len(body) > self._max_bytes
+        return bytes(body)
 
     async def _go_on(self, event: dict[str, Any]) -> None:
         answer: dict[str, Any] = {"requestId": event["requestId"]}
