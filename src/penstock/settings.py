@@ -45,6 +45,7 @@ from penstock.queue.broker import BrokerSettings
 from penstock.queue.settings import QueueSettings
 from penstock.store.settings import StoreSettings
 from penstock.web.settings import ApiSettings
+from penstock.workloads.monitor.settings import MonitorSettings
 from penstock.workloads.scrape.settings import ScrapeSettings
 
 PREFIX = "PENSTOCK_"
@@ -137,6 +138,7 @@ class Settings(BaseSettings):
     fetch: FetchSettings = FetchSettings()
     api: ApiSettings = ApiSettings()
     scrape: ScrapeSettings = ScrapeSettings()
+    monitor: MonitorSettings = MonitorSettings()
 
     @classmethod
     def settings_customise_sources(

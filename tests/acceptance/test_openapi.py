@@ -41,6 +41,9 @@ async def test_schemathesis_finds_nothing(
         ) as service,
         listening(service) as address,
     ):
+        for number in (1, 2):
+            shop = {"name": f"Shop {number}", "domain": f"shop0{number}.test", "retailer": "Shops"}
+            assert (await service.post("/monitor/sources", shop)).status_code == 201
         code, output = await run_schemathesis(f"{address}/openapi.json", tmp_path)
 
     assert code == 0, output[-6_000:]

@@ -103,7 +103,10 @@ async def build(
         if lookup is None:
             lookup = SystemLookup(settings.admission.dns_threads)
         admission = Admission(settings.admission, lookup)
-        paces = {"scrape": settings.scrape.as_policy()}
+        paces = {
+            "scrape": settings.scrape.as_policy(),
+            "monitor": settings.monitor.as_policy(),
+        }
         policies = open_policies(settings.pacing, settings.policies, paces)
         proxies = ProxyPool(settings.proxies, clock)
         http = await stack.enter_async_context(HttpFetcher(settings.http, admission, clock))

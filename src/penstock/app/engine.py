@@ -7,6 +7,7 @@ from functools import partial
 from types import ModuleType
 
 from penstock.app import Platform
+from penstock.app.monitoring import Monitoring, keep_learning_paces, limit_of, open_monitoring
 from penstock.app.scraping import open_scrape_lane
 from penstock.blobs.local import LocalBlobs
 from penstock.blobs.ports import Blobs
@@ -18,6 +19,7 @@ from penstock.events.file import EventFile
 from penstock.events.log import EventLog
 from penstock.events.ports import Sink
 from penstock.events.relay import Relay
+from penstock.notify.alerts import open_channels
 from penstock.notify.webhooks import WebhookSubscription
 from penstock.queue.broker import NoReceiver, Nudger, Receiver
 from penstock.queue.health import report
@@ -38,6 +40,10 @@ from penstock.store.store import Store, open_store
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
 from penstock.workloads.fetch.lane import FetchLane, bodies_in_use, forget_outcomes
 from penstock.workloads.fetch.runs import Runs
+from penstock.workloads.monitor.lane import MonitorLane
+from penstock.workloads.monitor.metrics import MonitorGauges
+from penstock.workloads.monitor.runs import LANE as MONITOR_LANE
+from penstock.workloads.monitor.upkeep import pages_in_use
 from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.erasure import Erasure
 from penstock.workloads.scrape.lane import NAME as SCRAPE_LANE
@@ -59,6 +65,7 @@ class Engine:
     blobs: Blobs
     runs: Runs
     scrape: ScrapeLane
+    monitoring: Monitoring
     waiters: Waiters
     source: Source
     receiver: Receiver
@@ -134,7 +141,8 @@ async def open_engine(
             settings, platform, log, blobs, ended=waiters.wake, stack=stack
         )
         fetch = FetchLane(log, blobs if settings.fetch.keep_bodies else None)
-        lanes = _choose_lanes([fetch, scrape], only)
+        monitoring = open_monitoring(settings, platform, store, queue=rows, log=log, blobs=blobs)
+        lanes = _choose_lanes([fetch, scrape, monitoring.lane], only)
         heartbeat = Heartbeat(
             store,
             rows,
@@ -152,7 +160,7 @@ async def open_engine(
             pipeline=platform.pipeline,
             clock=clock,
             settings=_station_settings(settings),
-            settled=partial(_note, scrape, settled),
+            settled=partial(_note, {SCRAPE_LANE: scrape, MONITOR_LANE: monitoring.lane}, settled),
         )
         seat = Seat(store, heartbeat, "scheduler")
         await heartbeat.register()
@@ -166,6 +174,7 @@ async def open_engine(
             blobs=blobs,
             runs=Runs(store),
             scrape=scrape,
+            monitoring=monitoring,
             waiters=waiters,
             source=ways.source,
             receiver=ways.receiver,
@@ -178,14 +187,21 @@ async def open_engine(
         platform.supervisors.append(supervisor)
         stack.callback(platform.supervisors.remove, supervisor)
         engine.supervisor.start("heartbeat", lambda: _keep_beating(platform, engine))
+        engine.supervisor.start(
+            "paces of sources", lambda: keep_learning_paces(store, platform.policies, clock)
+        )
         if ways.resender:
             engine.supervisor.start("resender", ways.resender.run)
         yield engine
 
 
-def _note(scrape: ScrapeLane, settled: Callable[[Result], None], result: Result) -> None:
-    if result.claim.lane == SCRAPE_LANE:
-        scrape.note(result)
+def _note(
+    lanes: Mapping[str, ScrapeLane | MonitorLane],
+    settled: Callable[[Result], None],
+    result: Result,
+) -> None:
+    if lane := lanes.get(result.claim.lane):
+        lane.note(result)
     settled(result)
 
 
@@ -235,6 +251,12 @@ def start_services(settings: Settings, platform: Platform, engine: Engine) -> li
     """What one process at a time does for all: schedules, deliveries, upkeep."""
     store, clock, start = engine.store, platform.clock, engine.supervisor.start
     start("scheduler", engine.scheduler.run)
+    targets = engine.monitoring.scheduler(
+        platform, store, Seat(store, engine.heartbeat, "target scheduler")
+    )
+    start("target scheduler", targets.run)
+    gauges = MonitorGauges(platform.metrics, store)
+    start("gauges of targets", lambda: gauges.keep_looking(clock))
     services = []
     for sink in open_sinks(settings):
         relay = Relay(
@@ -243,7 +265,7 @@ def start_services(settings: Settings, platform: Platform, engine: Engine) -> li
         delivery = Delivery(relay, Seat(store, engine.heartbeat, f"relay {sink.name}"))
         start(f"relay {sink.name}", partial(_keep_delivering, delivery, clock))
         services.append(delivery)
-    for chore in _chores(settings, store):
+    for chore in [*_chores(settings, store), *engine.monitoring.chores()]:
         seat = Seat(store, engine.heartbeat, f"chore {chore.name}")
         start(chore.name, partial(keep_doing, chore, seat.is_ours, clock))
     return services
@@ -254,7 +276,8 @@ def open_queue(settings: Settings, store: Store) -> SqlQueue:
     limits, scrape = settings.queue, settings.scrape
     limit = LaneLimit(limits.max_pending, limits.max_pending_per_quota, limits.retry_after_seconds)
     tasks = LaneLimit(scrape.max_queue_depth, scrape.max_per_workspace, scrape.retry_after_seconds)
-    return SqlQueue(store, {FETCH_LANE: limit, SCRAPE_LANE: tasks})
+    targets = limit_of(settings.monitor)
+    return SqlQueue(store, {FETCH_LANE: limit, SCRAPE_LANE: tasks, MONITOR_LANE: targets})
 
 
 def open_blobs(settings: Settings) -> Blobs:
@@ -272,7 +295,8 @@ def open_blobs(settings: Settings) -> Blobs:
 
 def open_sinks(settings: Settings) -> list[Sink]:
     """Who is told of events, beside the log in the store."""
-    return [EventFile(settings.events.file)] if settings.events.file else []
+    files = [EventFile(settings.events.file)] if settings.events.file else []
+    return [*open_channels(settings.notify), *files]
 
 
 def _chores(settings: Settings, store: Store) -> list[Chore]:
@@ -306,7 +330,9 @@ async def _forget_tasks(settings: Settings, store: Store) -> int:
 
 
 async def _blobs_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
-    return await bodies_in_use(store, addresses) | await files_in_use(store, addresses)
+    fetched = await bodies_in_use(store, addresses)
+    files = await files_in_use(store, addresses)
+    return fetched | files | await pages_in_use(store, addresses)
 
 
 def _station_settings(settings: Settings) -> StationSettings:

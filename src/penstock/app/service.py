@@ -11,11 +11,13 @@ from penstock.api.health import Doctor, PoolStats, QueueStats, Vitals, health_ro
 from penstock.api.server import Server
 from penstock.app import Platform
 from penstock.app.engine import Engine
+from penstock.app.monitor_service import service_of
 from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.settings import Settings
 from penstock.web.guard import Guard
 from penstock.web.keys import KeyRing, Keys, RateLimiter, service_key
+from penstock.workloads.monitor.routes import monitor_routes
 from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.routes import Desk, scrape_routes
 from penstock.workloads.scrape.service import Connections, ScrapeService
@@ -68,7 +70,11 @@ def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
     key, is_new = service_key(settings.api, settings.store.keys)
     guard = Guard(KeyRing(Keys(engine.store), key, settings.api, clock), RateLimiter(clock))
     doctor = Doctor(_vitals(platform, engine, stopping))
-    routers = [scrape_routes(desk), health_routes(doctor, platform.metrics)]
+    routers = [
+        scrape_routes(desk),
+        monitor_routes(service_of(settings, engine, platform.chance)),
+        health_routes(doctor, platform.metrics),
+    ]
     application = create_application(routers, guard, settings.api, clock, platform.metrics)
     return Api(application, service, stopping, key, key if is_new else None)
 

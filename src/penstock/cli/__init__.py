@@ -32,6 +32,7 @@ COMMANDS = {
     "resume": Place("switches", "resume"),
     "queue": Place("queue"),
     "schedule": Place("schedule"),
+    "monitor": Place("monitor"),
     "events": Place("events"),
     "webhooks": Place("webhooks"),
     "keys": Place("keys"),

@@ -11,6 +11,7 @@
     ├── NotDelivered         a receiver did not take a webhook; says why
     ├── CredentialNotFound   the backend has no credential of a provider for a workspace
     ├── CredentialsUnavailable   the backend does not answer, or with no credential
+    ├── OfferRefused         a record cannot be kept as an offer; see `products.model`
     ├── ApiError             what a caller of the API is told; its tree is in `web.errors`
     ├── ClientError          what our client is told by a service; see `client.errors`
     └── StoreError           the database refused something

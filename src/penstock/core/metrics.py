@@ -22,12 +22,16 @@ DURATIONS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0
 SIZES = tuple(4.0**n for n in range(4, 13))
 
 
-class _Tally:
+class Tally:
     """A counter with labels."""
 
     def __init__(self, name: str, says: str, *labels: str) -> None:
         self._name, self._says, self._labels = name, says, labels
         self.counts: Counter[tuple[str, ...]] = Counter()
+
+    def add(self, *labels: str, number: int = 1) -> None:
+        """Count something that happened so many times."""
+        self.counts[labels] += number
 
     def family(self) -> Metric:
         family = CounterMetricFamily(self._name, self._says, labels=self._labels)
@@ -36,7 +40,21 @@ class _Tally:
         return family
 
 
-class _Spread:
+class Level:
+    """A number with labels that goes up and down; all of it is said anew each time."""
+
+    def __init__(self, name: str, says: str, *labels: str) -> None:
+        self._name, self._says, self._labels = name, says, labels
+        self.values: Mapping[tuple[str, ...], float] = {}
+
+    def family(self) -> Metric:
+        family = GaugeMetricFamily(self._name, self._says, labels=self._labels)
+        for labels, value in self.values.items():
+            family.add_metric(labels, value)
+        return family
+
+
+class Spread:
     """A histogram with one label."""
 
     def __init__(self, name: str, says: str, label: str, bounds: Sequence[float]) -> None:
@@ -64,31 +82,46 @@ class Metrics:
     """The counters of one platform; own registry, so that two platforms never mix."""
 
     def __init__(self) -> None:
-        self._gates = _Tally("penstock_gate_answers", "Answers of the gates.", "gate", "answer")
-        self._failures = _Tally(
+        self._gates = Tally("penstock_gate_answers", "Answers of the gates.", "gate", "answer")
+        self._failures = Tally(
             "penstock_failures", "Requests that ended without a page.", "kind", "reason"
         )
-        self._retries = _Tally("penstock_retries", "Attempts to be repeated.", "kind")
-        self._pages = _Tally("penstock_pages", "Pages fetched.", "fetcher", "status")
-        self._waits = _Spread("penstock_wait_seconds", "Time until a gate's turn.", "gate", WAITS)
-        self._durations = _Spread(
+        self._retries = Tally("penstock_retries", "Attempts to be repeated.", "kind")
+        self._pages = Tally("penstock_pages", "Pages fetched.", "fetcher", "status")
+        self._waits = Spread("penstock_wait_seconds", "Time until a gate's turn.", "gate", WAITS)
+        self._durations = Spread(
             "penstock_fetch_duration_seconds", "First contact to last byte.", "fetcher", DURATIONS
         )
-        self._sizes = _Spread(
-            "penstock_page_size_bytes", "Decoded size of pages.", "fetcher", SIZES
-        )
-        self._requests = _Tally(
+        self._sizes = Spread("penstock_page_size_bytes", "Decoded size of pages.", "fetcher", SIZES)
+        self._requests = Tally(
             "penstock_api_requests", "Requests to the API.", "method", "route", "status"
         )
-        self._latencies = _Spread(
+        self._latencies = Spread(
             "penstock_api_request_duration_seconds", "Time to an answer.", "route", DURATIONS
         )
-        self._tasks = _Tally(
+        self._tasks = Tally(
             "penstock_scrape_tasks", "Scrape tasks that are over.", "target_type", "status"
         )
+        #: What workloads count, each for itself.
+        self._more: list[Tally | Level | Spread] = []
         self.gauges: Callable[[], Mapping[str, float]] = dict
         self.registry = CollectorRegistry()
         self.registry.register(self)
+
+    def tally(self, name: str, says: str, *labels: str) -> Tally:
+        """A counter of a workload's own."""
+        self._more.append(tally := Tally(name, says, *labels))
+        return tally
+
+    def level(self, name: str, says: str, *labels: str) -> Level:
+        """A gauge of a workload's own."""
+        self._more.append(level := Level(name, says, *labels))
+        return level
+
+    def spread(self, name: str, says: str, label: str, bounds: Sequence[float]) -> Spread:
+        """A histogram of a workload's own."""
+        self._more.append(spread := Spread(name, says, label, bounds))
+        return spread
 
     def gate(self, gate: str, answer: str) -> None:
         """Count what a gate said."""
@@ -136,6 +169,8 @@ class Metrics:
             yield tally.family()
         for spread in (self._waits, self._durations, self._sizes, self._latencies):
             yield spread.family()
+        for more in self._more:
+            yield more.family()
         for name, value in self.gauges().items():
             yield GaugeMetricFamily(f"penstock_{name}", name.replace("_", " "), value)
 

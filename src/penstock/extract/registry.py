@@ -61,7 +61,9 @@ class Registry:
     def register_candidate(self, adapter: Adapter) -> None:
         """Add another version of an adapter, beside the one that reads pages."""
         if adapter.name in self._candidates or self.get(adapter.name):
-            raise SettingsError(f"there are two adapters '{adapter.name}'; raise the version of one")
+            raise SettingsError(
+                f"there are two adapters '{adapter.name}'; raise the version of one"
+            )
         self._candidates[adapter.name] = adapter
 
     def get(self, name: str) -> Adapter | None:

@@ -1,8 +1,9 @@
 """Domain policies: what a domain is owed, from YAML files that can change while running.
 
-A number comes from the domain's own entry, else from the workload that asks, else from a
-setting that somebody made, else from the file's `default` entry, else from the platform's
-defaults. `PolicyBook.look_up` says for every number where it came from.
+A number comes from the domain's own entry, else from what the store says of the domain's source,
+else from the workload that asks, else from a setting that somebody made, else from the file's
+`default` entry, else from the platform's defaults. `PolicyBook.look_up` says for every number
+where it came from.
 """
 
 import difflib
@@ -182,6 +183,7 @@ class PolicyBook:
         self._remembered: dict[tuple[str, str], DomainPolicy] = {}
         self._stamps: dict[Path, float] = {}
         self._entries: dict[str, PolicyEntry] = {}
+        self._sources: Mapping[str, PolicyEntry] = {}
         self.reload()
 
     def reload(self) -> None:
@@ -201,6 +203,12 @@ class PolicyBook:
         self._stamps = {path: _modified(path) for path in self._files}
         self.reload()
         return True
+
+    def learn_sources(self, entries: Mapping[str, PolicyEntry]) -> None:
+        """Take what the store says of domains, in place of what it said before."""
+        if entries != self._sources:
+            self._sources = dict(entries)
+            self._remembered.clear()
 
     @property
     def entries(self) -> Mapping[str, PolicyEntry]:
@@ -223,6 +231,8 @@ class PolicyBook:
             for name in _names_above(host, domain)
             if name in self._entries
         ]
+        if domain in self._sources:
+            layers.append((f"source of {domain}", self._sources[domain]))
         if workload in self._workloads:
             layers.append((f"default of {workload}", self._workloads[workload]))
         if self._said:

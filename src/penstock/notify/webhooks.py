@@ -25,7 +25,9 @@ from penstock.notify.signature import signed_headers
 
 NAME = "webhooks"
 JOB_FINISHED, TASK_FINISHED = "scrape.job.finished", "scrape.task.finished"
-TOPICS = (JOB_FINISHED, TASK_FINISHED)
+#: Of these everything that the event says is posted, but for the URL itself.
+ALERTS = ("price.alert", "alert.told")
+TOPICS = (JOB_FINISHED, TASK_FINISHED, *ALERTS)
 #: A job of more tasks than this is told of without their results.
 MOST_RESULTS = 100
 #: What a receiver answers is of no interest.
@@ -121,7 +123,7 @@ class WebhookSink(WebhookSubscription):
             raise NotDelivered(f"the callback URL cannot be used: {error}") from error
         if refused := self._admission.check(url):
             raise NotDelivered(f"the callback URL is refused: {refused.detail}")
-        body = payload(message, await self._results(message.data))
+        body = await self._body(message)
         headers = {
             "Content-Type": "application/json",
             "User-Agent": self._agent,
@@ -137,6 +139,11 @@ class WebhookSink(WebhookSubscription):
             body=body,
         )
         _require_taken(await self._fetcher.fetch(post))
+
+    async def _body(self, message: Told) -> bytes:
+        if message.topic in ALERTS:
+            return alert_payload(message)
+        return payload(message, await self._results(message.data))
 
     def _now(self) -> int:
         return int(self._clock.now().timestamp())
@@ -154,6 +161,12 @@ def payload(message: Told, results: Sequence[Any] | None) -> bytes:
         "results": results if summary["total"] <= MOST_RESULTS else None,
     }
     return orjson.dumps(content)
+
+
+def alert_payload(message: Told) -> bytes:
+    """What the receiver of an alert gets."""
+    data = {name: value for name, value in message.data.items() if name != "callback_url"}
+    return orjson.dumps({"event": message.topic, "id": message.id, **data})
 
 
 def _require_taken(answer: Page | Redirect | Failure) -> None:

@@ -1,0 +1,101 @@
+"""`penstock monitor runs`: what was read when, and how it went."""
+
+from typing import Annotated
+
+import typer
+
+from penstock.cli.monitoring import (
+    AdapterName,
+    AsJson,
+    Limit,
+    Source,
+    cell,
+    say,
+    show_one,
+    show_rows,
+    trouble,
+    who,
+    with_monitor,
+)
+from penstock.cli.output import ExitCode, complain, print_table, write_json
+from penstock.workloads.monitor.model import Run, RunStatus
+from penstock.workloads.monitor.runs import Launch
+from penstock.workloads.monitor.service import MonitorService
+from penstock.workloads.monitor.views import RunView, view
+
+app = typer.Typer(no_args_is_help=True, help="Runs: targets that are read together.")
+
+COLUMNS = (
+    "id",
+    "adapter_id",
+    "trigger",
+    "status",
+    "started_at",
+    "urls_over",
+    "urls_total",
+    "offers_valid",
+    "offers_dropped",
+    "offers_quarantined",
+    "urls_failed",
+    "drift_rate",
+)
+
+
+@app.command("list")
+def list_runs(
+    source: Source = None,
+    adapter: AdapterName = None,
+    status: Annotated[RunStatus | None, typer.Option(help="Only in this status.")] = None,
+    limit: Limit = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List runs, newest first."""
+
+    async def look(monitor: MonitorService) -> list[Run]:
+        source_id = await monitor.source_id(source)
+        return await monitor.runs.list(
+            source_id=source_id, adapter=adapter, status=status, limit=limit
+        )
+
+    rows = [view(RunView, run.as_json()) for run in with_monitor(look)]
+    show_rows(f"{len(rows)} runs", rows, COLUMNS, as_json)
+
+
+@app.command()
+def show(
+    run: Annotated[str, typer.Argument(help="A run, by id.")], as_json: AsJson = False
+) -> None:
+    """Show all counters and rates of a run."""
+    found = with_monitor(lambda monitor: monitor.runs.get(run))
+    if found is None:
+        raise trouble(f"there is no run {run}; see `penstock monitor runs list`")
+    show_one(view(RunView, found.as_json()), as_json)
+
+
+@app.command()
+def start(
+    targets: Annotated[
+        list[str] | None, typer.Argument(help="Targets, by id or URL; else all of --source.")
+    ] = None,
+    source: Source = None,
+    adapter: AdapterName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read targets now; a worker does it (`penstock up`), at the pace of their domain."""
+
+    async def begin(monitor: MonitorService) -> Launch:
+        ids = [(await monitor.targets.get(target))["id"] for target in targets or []]
+        return await monitor.start_run(who(), source=source, adapter=adapter, target_ids=ids)
+
+    launch = with_monitor(begin)
+    if as_json:
+        write_json(
+            {"runs": launch.runs, "accepted": launch.accepted, "refused": dict(launch.refused)}
+        )
+    else:
+        say(f"{launch.accepted} targets in {len(launch.runs)} runs: {cell(launch.runs)}")
+        if launch.refused:
+            print_table("Not read", ("target", "why"), list(launch.refused.items()))
+    if not launch.runs:
+        complain("no target can be read now")
+        raise typer.Exit(ExitCode.TROUBLE)

@@ -1,0 +1,1 @@
+"""Product facts that workloads share: sources, source products, prices, canonical products."""

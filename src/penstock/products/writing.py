@@ -1,0 +1,285 @@
+"""Writing offers: what a source sells, and what it cost when it was seen.
+
+Ids are made of what they identify: an offer that is written again finds what is there.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import and_, or_, select
+
+from penstock.core.ids import first_id_at
+from penstock.extract.values.ammunition import cost_per_round
+from penstock.kernel.records import Availability
+from penstock.products.corrections import corrected, corrected_price, is_shown
+from penstock.products.model import Offer, Seen, Written, amount_of, check_offer
+from penstock.products.resolving import Keys, keys_of, resolve, take_turn
+from penstock.products.tables import (
+    price_corrections,
+    prices,
+    source_product_identifiers,
+    source_products,
+)
+from penstock.store.schema import storable
+from penstock.store.unit import Unit, do_nothing
+
+Row = dict[str, Any]
+ID_DIGITS = 32
+#: Facts of a source product, and the field of the record that says them.
+FACTS = {
+    "title": "name",
+    "brand": "brand",
+    "retailer_sku": "sku",
+    "retailer_product_id": "product_id",
+    "upc": "gtin",
+    "mpn": "mpn",
+    "caliber": "caliber",
+    "case_material": "case_material",
+    "bullet_type": "bullet_type",
+    "load_type": "load_type",
+    "shell_length": "shell_length",
+}
+#: Kinds of identifiers, and the fact that is one.
+IDENTIFIERS = {
+    "PID": "retailer_product_id",
+    "SKU": "retailer_sku",
+    "UPC": "upc",
+    "MPN": "mpn",
+}
+KEYS = ("gtin_key", "attributes_key", "mpn_key")
+LARGEST_COUNT = 2**31 - 1
+MILLIGRAIN = Decimal("0.001")
+HEAVIEST = Decimal(10) ** 6
+HIGHEST_COST = Decimal(10) ** 8
+
+
+def write_offers(unit: Unit, offers: Sequence[Offer]) -> list[Written]:
+    """Write offers: source products, identifiers, links to products, prices.
+
+    The same (source product, run, target) again changes no price and returns the same ids. Raises
+    `OfferRefused`, before anything is written, if one cannot be kept: ask `refusal_of` before.
+    """
+    if not offers:
+        return []
+    ids = [source_product_id(offer.source_id, offer.identity_key) for offer in offers]
+    rows = [_price_row(unit, *pair) for pair in zip(ids, offers, strict=True)]
+    product_of = _write_source_products(unit, dict(_gathered(ids, offers)))
+    price_ids = _append(unit, rows)
+    previous = _find_previous(unit, price_ids)
+    return [
+        Written(each, price_id, product_of[each], previous.get(price_id))
+        for each, price_id in zip(ids, price_ids, strict=True)
+    ]
+
+
+def source_product_id(source_id: str, identity_key: str) -> str:
+    """The id of what a source knows under a key."""
+    return _digest(source_id, storable(identity_key))[:ID_DIGITS]
+
+
+def _digest(*parts: str) -> str:
+    return sha256("\n".join(parts).encode()).hexdigest()
+
+
+# ── source products
+
+
+def _gathered(ids: Sequence[str], offers: Sequence[Offer]) -> Iterable[tuple[str, Row]]:
+    """What the offers say of each source product; of two, the later one counts."""
+    said: dict[str, Row] = {}
+    for each, offer in zip(ids, offers, strict=True):
+        said[each] = _merge(said.get(each, {}), _facts_of(offer))
+    return sorted(said.items())
+
+
+def _facts_of(offer: Offer) -> Row:
+    record = offer.record
+    facts: Row = {name: getattr(record, field) for name, field in FACTS.items()}
+    texts = facts | {
+        "source_id": offer.source_id,
+        "identity_key": offer.identity_key,
+        "url": offer.url,
+        "image_url": next(iter(record.image_urls), None),
+        "adapter_version": offer.adapter_version,
+    }
+    weight, count = record.grain_weight, record.round_count
+    return {name: text and storable(text) for name, text in texts.items()} | {
+        "grain_weight": weight.quantize(MILLIGRAIN) if weight and weight < HEAVIEST else None,
+        "round_count": count if count and count <= LARGEST_COUNT else None,
+    }
+
+
+def _merge(known: Mapping[str, Any], said: Row) -> Row:
+    """What is known now: what is not said this time is not forgotten."""
+    return {**said, **{name: known[name] for name in said if not said[name] and name in known}}
+
+
+def _write_source_products(unit: Unit, said: dict[str, Row]) -> dict[str, str]:
+    """Write what is new; the product of each."""
+    known = _load(unit, list(said))
+    changed = {each: facts for each, facts in said.items() if _adds(known.get(each), facts)}
+    if not changed:
+        return {each: row["product_id"] for each, row in known.items()}
+    take_turn(unit)
+    known = _load(unit, list(changed))
+    rows = [_row(unit, each, facts, known.get(each, {})) for each, facts in changed.items()]
+    unit.insert_all(source_products, rows, _update)
+    _write_identifiers(unit, rows)
+    unlike = [row for row in rows if _is_unlike(row, known.get(row["id"]))]
+    former = [
+        Keys(*(known[row["id"]][key] for key in KEYS)) for row in unlike if row["id"] in known
+    ]
+    if unlike:
+        resolve(unit, [row["id"] for row in unlike], former)
+    return _products_of(unit, list(said))
+
+
+def _load(unit: Unit, ids: Sequence[str]) -> dict[str, Row]:
+    query = select(source_products).where(unit.among(source_products.c.id, ids))
+    return {row["id"]: row for row in unit.rows(query)}
+
+
+def _adds(known: Row | None, facts: Row) -> bool:
+    """Whether an offer says anything that is not known."""
+    return known is None or any(value and known[name] != value for name, value in facts.items())
+
+
+def _row(unit: Unit, each: str, facts: Row, known: Row) -> Row:
+    merged = _merge(known, facts)
+    return {
+        "id": each,
+        **merged,
+        **dict(zip(KEYS, keys_of(merged), strict=True)),
+        "created_at": unit.now,
+        "updated_at": unit.now,
+    }
+
+
+def _update(insert: Any) -> Any:
+    """Of a source product that exists, everything but what makes it the one it is."""
+    fixed = {"id", "source_id", "identity_key", "product_id", "created_at"}
+    names = [column.name for column in source_products.c if column.name not in fixed]
+    return insert.on_conflict_do_update(
+        index_elements=["id"], set_={name: insert.excluded[name] for name in names}
+    )
+
+
+def _is_unlike(row: Row, known: Row | None) -> bool:
+    """Whether the resolver may see another product in it than before."""
+    return known is None or any(row[key] != known[key] for key in KEYS)
+
+
+def _write_identifiers(unit: Unit, rows: Sequence[Row]) -> None:
+    found = [
+        {
+            "source_product_id": row["id"],
+            "id_type": kind,
+            "id_value": row[fact],
+            "created_at": unit.now,
+        }
+        for row in rows
+        for kind, fact in IDENTIFIERS.items()
+        if row[fact]
+    ]
+    unit.insert_all(source_product_identifiers, found, do_nothing)
+
+
+def _products_of(unit: Unit, ids: Sequence[str]) -> dict[str, str]:
+    query = select(source_products.c.id, source_products.c.product_id)
+    found = unit.run(query.where(unit.among(source_products.c.id, ids)))
+    return {row.id: row.product_id for row in found}
+
+
+# ── prices
+
+
+def _price_row(unit: Unit, source_product: str, offer: Offer) -> Row:
+    record, price = offer.record, check_offer(offer.record)
+    currency, availability = record.currency or "", record.availability
+    shipping = record.shipping_minor
+    # The time first: what is written together stands together.
+    place = _digest(source_product, offer.run_id, offer.target_id)
+    return {
+        "id": (first_id_at(offer.observed_at) + place)[:ID_DIGITS],
+        "source_product_id": source_product,
+        "source_id": offer.source_id,
+        "retailer_id": offer.retailer_id,
+        "target_id": offer.target_id,
+        "price": price,
+        "currency": currency,
+        "availability": None if availability is Availability.UNKNOWN else availability.value,
+        "shipping": None if shipping is None else amount_of(shipping, currency),
+        "tax_included": record.tax_included,
+        "cost_per_round": _cost_per_round(offer),
+        "url": offer.url,
+        "observed_at": offer.observed_at,
+        "ingestion_run_type": offer.run_type.value,
+        "ingestion_run_id": offer.run_id,
+        "adapter_id": offer.adapter_id,
+        "adapter_version": offer.adapter_version,
+        "created_at": unit.now,
+    }
+
+
+def _cost_per_round(offer: Offer) -> Decimal | None:
+    record = offer.record
+    cost = record.cost_per_round_minor
+    if cost is None and record.round_count and record.price_minor:
+        cost = cost_per_round(record.price_minor, record.round_count)
+    if cost is None:
+        return None
+    one = amount_of(1, record.currency or "")
+    return cost * one if cost * one < HIGHEST_COST else None
+
+
+def _append(unit: Unit, rows: Sequence[Row]) -> list[str]:
+    """Append prices; the id of each, or of the one that was there of the same observation."""
+    unit.insert_all(prices, rows, do_nothing)
+    ids = [row["id"] for row in rows]
+    written = set(unit.run(select(prices.c.id).where(unit.among(prices.c.id, ids))).scalars())
+    return [row["id"] if row["id"] in written else _find_same(unit, row) for row in rows]
+
+
+def _find_same(unit: Unit, row: Row) -> str:
+    same = [
+        prices.c[name] == row[name]
+        for name in ("source_product_id", "ingestion_run_id", "target_id")
+    ]
+    found: str = unit.run(select(prices.c.id).where(*same)).scalar_one()
+    return found
+
+
+def _find_previous(unit: Unit, price_ids: Sequence[str]) -> dict[str, Seen]:
+    """The last price before each that is not hidden."""
+    new, candidate, hiding = prices.alias(), prices.alias(), price_corrections.alias()
+    hidden = and_(
+        hiding.c.price_id == candidate.c.id, hiding.c.revoked_at.is_(None), hiding.c.price.is_(None)
+    )
+    last_before = (
+        select(candidate.c.id)
+        .select_from(candidate.outerjoin(hiding, hidden))
+        .where(
+            candidate.c.source_product_id == new.c.source_product_id,
+            candidate.c.observed_at <= new.c.observed_at,
+            or_(candidate.c.observed_at < new.c.observed_at, candidate.c.id < new.c.id),
+            hiding.c.id.is_(None),
+        )
+        .order_by(candidate.c.observed_at.desc(), candidate.c.id.desc())
+        .limit(1)
+        .correlate(new)
+        .scalar_subquery()
+    )
+    query = (
+        select(
+            new.c.id,
+            corrected_price,
+            prices.c.currency,
+            prices.c.availability,
+            prices.c.observed_at,
+        )
+        .select_from(corrected(new.join(prices, prices.c.id == last_before)))
+        .where(unit.among(new.c.id, price_ids), is_shown)
+    )
+    return {price_id: Seen(*seen) for price_id, *seen in unit.run(query)}

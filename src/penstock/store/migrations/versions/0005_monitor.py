@@ -1,0 +1,545 @@
+"""Product facts and the price monitor."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+#: The last price of each source product that consumers may see, with its correction applied.
+CURRENT_VISIBLE_PRICES = """
+    CREATE VIEW current_visible_prices AS
+    SELECT
+        seen.id AS price_id, offer.product_id, seen.source_product_id, seen.source_id,
+        seen.retailer_id, offer.title, seen.url,
+        COALESCE(correction.price, seen.price) AS price, seen.currency, seen.availability,
+        seen.shipping, seen.tax_included,
+        CASE WHEN correction.price IS NULL THEN seen.cost_per_round END AS cost_per_round,
+        seen.observed_at, seen.ingestion_run_type
+    FROM source_products AS offer
+    JOIN sources AS source
+        ON source.id = offer.source_id AND source.visibility_status = 'ELIGIBLE'
+    JOIN prices AS seen ON seen.id = (
+        SELECT candidate.id
+        FROM prices AS candidate
+        LEFT JOIN price_corrections AS hidden
+            ON hidden.price_id = candidate.id AND hidden.revoked_at IS NULL
+            AND hidden.action = 'HIDE'
+        WHERE candidate.source_product_id = offer.id AND hidden.id IS NULL
+        ORDER BY candidate.observed_at DESC, candidate.id DESC
+        LIMIT 1
+    )
+    LEFT JOIN price_corrections AS correction
+        ON correction.price_id = seen.id AND correction.revoked_at IS NULL
+"""
+NOT_CHANGED = "prices are append-only: correct one with a price correction"
+#: In the order in which they can be dropped.
+TABLES = (
+    "scrape_results",
+    "quarantined_offers",
+    "price_rules",
+    "price_corrections",
+    "source_product_identifiers",
+    "scrape_targets",
+    "prices",
+    "source_trust_config",
+    "source_products",
+    "scrape_runs",
+    "scrape_adapter_status",
+    "sources",
+    "product_keys",
+    "retailers",
+    "products",
+    "ops_alerts",
+)
+
+
+def upgrade() -> None:
+    _create_retailers()
+    _create_sources()
+    _create_source_trust_config()
+    _create_products()
+    _create_product_keys()
+    _create_source_products()
+    _create_source_product_identifiers()
+    _create_prices()
+    _create_price_corrections()
+    _create_scrape_targets()
+    _create_scrape_runs()
+    _create_scrape_adapter_status()
+    _create_scrape_results()
+    _create_quarantined_offers()
+    _create_price_rules()
+    _create_ops_alerts()
+    _refuse_changes()
+    op.execute(CURRENT_VISIBLE_PRICES)
+
+
+def _create_retailers() -> None:
+    op.create_table(
+        "retailers",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("website_url", sa.Text),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("updated_at", sa.BigInteger, nullable=False),
+        sa.Column("updated_by", sa.Text),
+        sa.PrimaryKeyConstraint("id", name="pk_retailers"),
+        sa.UniqueConstraint("name", name="uq_retailers_name"),
+    )
+
+
+def _create_sources() -> None:
+    op.create_table(
+        "sources",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("domain", sa.Text, nullable=False),
+        sa.Column("retailer_id", sa.Text, nullable=False),
+        sa.Column("adapter_id", sa.Text),
+        sa.Column("scrape_config", sa.Text, nullable=False),
+        sa.Column("visibility_status", sa.Text, nullable=False, server_default="INELIGIBLE"),
+        sa.Column("tos_reviewed_at", sa.BigInteger),
+        sa.Column("tos_approved_by", sa.Text),
+        sa.Column("robots_compliant", sa.Boolean, nullable=False, server_default=sa.text("TRUE")),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("updated_at", sa.BigInteger, nullable=False),
+        sa.Column("updated_by", sa.Text),
+        sa.PrimaryKeyConstraint("id", name="pk_sources"),
+        sa.ForeignKeyConstraint(["retailer_id"], ["retailers.id"]),
+        sa.UniqueConstraint("name", name="uq_sources_name"),
+    )
+    op.create_index("ix_sources_domain", "sources", ["domain"])
+
+
+def _create_source_trust_config() -> None:
+    op.create_table(
+        "source_trust_config",
+        sa.Column("source_id", sa.Text, nullable=False),
+        sa.Column("upc_trusted", sa.Boolean, nullable=False, server_default=sa.text("FALSE")),
+        sa.Column("updated_at", sa.BigInteger, nullable=False),
+        sa.Column("updated_by", sa.Text),
+        sa.PrimaryKeyConstraint("source_id", name="pk_source_trust_config"),
+        sa.ForeignKeyConstraint(["source_id"], ["sources.id"]),
+    )
+
+
+def _create_products() -> None:
+    op.create_table(
+        "products",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("brand", sa.Text),
+        sa.Column("upc", sa.Text),
+        sa.Column("mpn", sa.Text),
+        sa.Column("caliber", sa.Text),
+        sa.Column("grain_weight", fixed(9, 3)),
+        sa.Column("round_count", sa.Integer),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("updated_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_products"),
+    )
+
+
+def _create_product_keys() -> None:
+    op.create_table(
+        "product_keys",
+        sa.Column("key", sa.Text, nullable=False),
+        sa.Column("product_id", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("key", name="pk_product_keys"),
+        sa.ForeignKeyConstraint(["product_id"], ["products.id"]),
+    )
+    op.create_index("ix_product_keys_product_id", "product_keys", ["product_id"])
+
+
+def _create_source_products() -> None:
+    op.create_table(
+        "source_products",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("source_id", sa.Text, nullable=False),
+        sa.Column("identity_key", sa.Text, nullable=False),
+        sa.Column("product_id", sa.Text),
+        sa.Column("url", sa.Text, nullable=False),
+        sa.Column("title", sa.Text, nullable=False),
+        sa.Column("brand", sa.Text),
+        sa.Column("retailer_sku", sa.Text),
+        sa.Column("retailer_product_id", sa.Text),
+        sa.Column("upc", sa.Text),
+        sa.Column("mpn", sa.Text),
+        sa.Column("caliber", sa.Text),
+        sa.Column("grain_weight", fixed(9, 3)),
+        sa.Column("round_count", sa.Integer),
+        sa.Column("case_material", sa.Text),
+        sa.Column("bullet_type", sa.Text),
+        sa.Column("load_type", sa.Text),
+        sa.Column("shell_length", sa.Text),
+        sa.Column("image_url", sa.Text),
+        sa.Column("gtin_key", sa.Text),
+        sa.Column("attributes_key", sa.Text),
+        sa.Column("mpn_key", sa.Text),
+        sa.Column("adapter_version", sa.Text, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("updated_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_source_products"),
+        sa.ForeignKeyConstraint(["product_id"], ["products.id"]),
+        sa.ForeignKeyConstraint(["source_id"], ["sources.id"]),
+        sa.UniqueConstraint(
+            "source_id", "identity_key", name="source_products_source_identity_key_unique"
+        ),
+    )
+    op.create_index("ix_source_products_product_id", "source_products", ["product_id"])
+    for key in ("attributes_key", "mpn_key"):
+        create_partial(f"ix_source_products_{key}", "source_products", [key], f"{key} IS NOT NULL")
+
+
+def _create_source_product_identifiers() -> None:
+    op.create_table(
+        "source_product_identifiers",
+        sa.Column("source_product_id", sa.Text, nullable=False),
+        sa.Column("id_type", sa.Text, nullable=False),
+        sa.Column("id_value", sa.Text, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint(
+            "source_product_id", "id_type", "id_value", name="pk_source_product_identifiers"
+        ),
+        sa.ForeignKeyConstraint(["source_product_id"], ["source_products.id"]),
+    )
+    op.create_index(
+        "ix_source_product_identifiers_id_type_id_value",
+        "source_product_identifiers",
+        ["id_type", "id_value"],
+    )
+
+
+def _create_prices() -> None:
+    op.create_table(
+        "prices",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("source_product_id", sa.Text, nullable=False),
+        sa.Column("source_id", sa.Text, nullable=False),
+        sa.Column("retailer_id", sa.Text, nullable=False),
+        sa.Column("target_id", sa.Text, nullable=False, server_default=""),
+        sa.Column("price", fixed(10, 2), nullable=False),
+        sa.Column("currency", sa.Text, nullable=False),
+        sa.Column("availability", sa.Text),
+        sa.Column("shipping", fixed(10, 2)),
+        sa.Column("tax_included", sa.Boolean),
+        sa.Column("cost_per_round", fixed(12, 4)),
+        sa.Column("url", sa.Text, nullable=False),
+        sa.Column("observed_at", sa.BigInteger, nullable=False),
+        sa.Column("ingestion_run_type", sa.Text, nullable=False),
+        sa.Column("ingestion_run_id", sa.Text, nullable=False),
+        sa.Column("adapter_id", sa.Text, nullable=False),
+        sa.Column("adapter_version", sa.Text, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_prices"),
+        sa.ForeignKeyConstraint(["retailer_id"], ["retailers.id"]),
+        sa.ForeignKeyConstraint(["source_id"], ["sources.id"]),
+        sa.ForeignKeyConstraint(["source_product_id"], ["source_products.id"]),
+        sa.UniqueConstraint(
+            "source_product_id", "ingestion_run_id", "target_id", name="prices_observation_unique"
+        ),
+    )
+    op.create_index("ix_prices_ingestion_run_id", "prices", ["ingestion_run_id"])
+    op.create_index(
+        "ix_prices_source_product_id_observed_at", "prices", ["source_product_id", "observed_at"]
+    )
+
+
+def _create_price_corrections() -> None:
+    op.create_table(
+        "price_corrections",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("price_id", sa.Text, nullable=False),
+        sa.Column("action", sa.Text, nullable=False),
+        sa.Column("price", fixed(10, 2)),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("created_by", sa.Text, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("revoked_by", sa.Text),
+        sa.Column("revoked_at", sa.BigInteger),
+        sa.PrimaryKeyConstraint("id", name="pk_price_corrections"),
+        sa.ForeignKeyConstraint(["price_id"], ["prices.id"]),
+    )
+    create_partial(
+        "uq_price_corrections_price_id",
+        "price_corrections",
+        ["price_id"],
+        "revoked_at IS NULL",
+        unique=True,
+    )
+
+
+def _create_scrape_targets() -> None:
+    op.create_table(
+        "scrape_targets",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("url", sa.Text, nullable=False),
+        sa.Column("canonical_url", sa.Text, nullable=False),
+        sa.Column("source_id", sa.Text, nullable=False),
+        sa.Column("adapter_id", sa.Text, nullable=False),
+        sa.Column("source_product_id", sa.Text),
+        sa.Column("schedule", sa.Text),
+        sa.Column("priority", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("status", sa.Text, nullable=False, server_default="ACTIVE"),
+        sa.Column("enabled", sa.Boolean, nullable=False, server_default=sa.text("TRUE")),
+        sa.Column(
+            "robots_path_blocked", sa.Boolean, nullable=False, server_default=sa.text("FALSE")
+        ),
+        sa.Column("last_scraped_at", sa.BigInteger),
+        sa.Column("last_status", sa.Text),
+        sa.Column("consecutive_failures", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("next_due_at", sa.BigInteger),
+        sa.Column("run_id", sa.Text),
+        sa.Column("etag", sa.Text),
+        sa.Column("last_modified", sa.Text),
+        sa.Column("content_hash", sa.Text),
+        sa.Column("read_by", sa.Text),
+        sa.Column("last_good_result_id", sa.Text),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("updated_at", sa.BigInteger, nullable=False),
+        sa.Column("created_by", sa.Text),
+        sa.Column("notes", sa.Text),
+        sa.PrimaryKeyConstraint("id", name="pk_scrape_targets"),
+        sa.ForeignKeyConstraint(["source_id"], ["sources.id"]),
+        sa.ForeignKeyConstraint(["source_product_id"], ["source_products.id"]),
+        sa.UniqueConstraint("source_id", "canonical_url", name="scrape_targets_source_url_unique"),
+    )
+    op.create_index("idx_scrape_targets_adapter", "scrape_targets", ["adapter_id"])
+    create_partial("idx_scrape_targets_schedule", "scrape_targets", ["schedule"], "enabled = TRUE")
+    op.create_index("idx_scrape_targets_source", "scrape_targets", ["source_id"])
+    op.create_index("idx_scrape_targets_status", "scrape_targets", ["status"])
+    create_partial(
+        "ix_scrape_targets_next_due_at",
+        "scrape_targets",
+        ["next_due_at"],
+        "next_due_at IS NOT NULL",
+    )
+    create_partial("ix_scrape_targets_run_id", "scrape_targets", ["run_id"], "run_id IS NOT NULL")
+    create_partial(
+        "ix_scrape_targets_set_aside",
+        "scrape_targets",
+        ["source_id"],
+        "next_due_at IS NULL AND run_id IS NULL",
+    )
+
+
+def _create_scrape_runs() -> None:
+    op.create_table(
+        "scrape_runs",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("adapter_id", sa.Text, nullable=False),
+        sa.Column("adapter_version", sa.Text, nullable=False),
+        sa.Column("source_id", sa.Text, nullable=False),
+        sa.Column("retailer_id", sa.Text, nullable=False),
+        sa.Column("trigger", sa.Text, nullable=False),
+        sa.Column("status", sa.Text, nullable=False, server_default="RUNNING"),
+        sa.Column("started_at", sa.BigInteger, nullable=False),
+        sa.Column("completed_at", sa.BigInteger),
+        sa.Column("duration_ms", sa.Integer),
+        sa.Column("urls_total", sa.Integer, nullable=False),
+        sa.Column("urls_over", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("urls_attempted", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("urls_succeeded", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("urls_failed", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("offers_extracted", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("offers_valid", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("offers_dropped", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("offers_quarantined", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("zero_price_count", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("oos_no_price_count", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("unknown_availability_count", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("extraction_failures", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("unchanged_count", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("field_counts", sa.Text, nullable=False),
+        sa.Column("failure_rate", fixed(5, 4)),
+        sa.Column("yield_rate", fixed(5, 4)),
+        sa.Column("drop_rate", fixed(5, 4)),
+        sa.Column("drift_rate", fixed(5, 4)),
+        sa.Column("is_canary", sa.Boolean, nullable=False, server_default=sa.text("FALSE")),
+        sa.Column("error_code", sa.Text),
+        sa.Column("error_message", sa.Text),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_scrape_runs"),
+        sa.ForeignKeyConstraint(["retailer_id"], ["retailers.id"]),
+        sa.ForeignKeyConstraint(["source_id"], ["sources.id"]),
+    )
+    op.create_index("idx_scrape_runs_adapter", "scrape_runs", ["adapter_id"])
+    op.create_index("idx_scrape_runs_retailer", "scrape_runs", ["retailer_id"])
+    op.create_index("idx_scrape_runs_source", "scrape_runs", ["source_id"])
+    op.create_index("idx_scrape_runs_started", "scrape_runs", ["started_at"])
+    op.create_index("idx_scrape_runs_status", "scrape_runs", ["status"])
+
+
+def _create_scrape_adapter_status() -> None:
+    op.create_table(
+        "scrape_adapter_status",
+        sa.Column("adapter_id", sa.Text, nullable=False),
+        sa.Column("adapter", sa.Text, nullable=False),
+        sa.Column("source_id", sa.Text, nullable=False),
+        sa.Column("enabled", sa.Boolean, nullable=False, server_default=sa.text("TRUE")),
+        sa.Column("disabled_at", sa.BigInteger),
+        sa.Column("disabled_reason", sa.Text),
+        sa.Column("disabled_by", sa.Text),
+        sa.Column("baseline_failure_rate", fixed(5, 4)),
+        sa.Column("baseline_yield_rate", fixed(5, 4)),
+        sa.Column("baseline_sample_size", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("baseline_coverage", sa.Text, nullable=False),
+        sa.Column("baseline_updated_at", sa.BigInteger),
+        sa.Column("consecutive_failed_batches", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("consecutive_empty_batches", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("consecutive_zero_price_batches", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("last_batch_failure_rate", fixed(5, 4)),
+        sa.Column("pooled", sa.Text, nullable=False),
+        sa.Column("needs_canary", sa.Boolean, nullable=False, server_default=sa.text("FALSE")),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("updated_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("adapter_id", name="pk_scrape_adapter_status"),
+        sa.ForeignKeyConstraint(["source_id"], ["sources.id"]),
+        sa.UniqueConstraint("adapter", "source_id", name="scrape_adapter_status_pair_unique"),
+    )
+
+
+def _create_scrape_results() -> None:
+    op.create_table(
+        "scrape_results",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("target_id", sa.Text, nullable=False),
+        sa.Column("run_id", sa.Text, nullable=False),
+        sa.Column("at", sa.BigInteger, nullable=False),
+        sa.Column("fetch_status", sa.Text, nullable=False),
+        sa.Column("verdict", sa.Text),
+        sa.Column("reason", sa.Text),
+        sa.Column("adapter_version", sa.Text, nullable=False),
+        sa.Column("document", sa.Text, nullable=False),
+        sa.Column("body", sa.Text),
+        sa.Column("price_id", sa.Text),
+        sa.PrimaryKeyConstraint("id", name="pk_scrape_results"),
+        sa.ForeignKeyConstraint(["run_id"], ["scrape_runs.id"]),
+        sa.ForeignKeyConstraint(["target_id"], ["scrape_targets.id"]),
+        sa.UniqueConstraint("run_id", "target_id", name="scrape_results_once_per_run"),
+    )
+    op.create_index("ix_scrape_results_at", "scrape_results", ["at"])
+    create_partial("ix_scrape_results_body", "scrape_results", ["body"], "body IS NOT NULL")
+    op.create_index("ix_scrape_results_target_id_at", "scrape_results", ["target_id", "at"])
+
+
+def _create_quarantined_offers() -> None:
+    op.create_table(
+        "quarantined_offers",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("target_id", sa.Text, nullable=False),
+        sa.Column("run_id", sa.Text, nullable=False),
+        sa.Column("result_id", sa.Text, nullable=False),
+        sa.Column("source_id", sa.Text, nullable=False),
+        sa.Column("adapter_id", sa.Text, nullable=False),
+        sa.Column("adapter_version", sa.Text, nullable=False),
+        sa.Column("identity_key", sa.Text),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("detail", sa.Text, nullable=False),
+        sa.Column("offer", sa.Text, nullable=False),
+        sa.Column("observed_at", sa.BigInteger, nullable=False),
+        sa.Column("status", sa.Text, nullable=False, server_default="OPEN"),
+        sa.Column("decided_by", sa.Text),
+        sa.Column("decided_at", sa.BigInteger),
+        sa.Column("decision_note", sa.Text),
+        sa.Column("price_id", sa.Text),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_quarantined_offers"),
+        sa.ForeignKeyConstraint(["run_id"], ["scrape_runs.id"]),
+        sa.ForeignKeyConstraint(["source_id"], ["sources.id"]),
+        sa.ForeignKeyConstraint(["target_id"], ["scrape_targets.id"]),
+        sa.UniqueConstraint("run_id", "target_id", name="quarantined_offers_once_per_run"),
+    )
+    op.create_index(
+        "ix_quarantined_offers_status_created_at", "quarantined_offers", ["status", "created_at"]
+    )
+    op.create_index("ix_quarantined_offers_target_id", "quarantined_offers", ["target_id"])
+
+
+def _create_price_rules() -> None:
+    op.create_table(
+        "price_rules",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("target_id", sa.Text),
+        sa.Column("product_id", sa.Text),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("threshold", fixed(10, 2)),
+        sa.Column("currency", sa.Text),
+        sa.Column("notify_url", sa.Text),
+        sa.Column("enabled", sa.Boolean, nullable=False, server_default=sa.text("TRUE")),
+        sa.Column("created_by", sa.Text),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_price_rules"),
+        sa.ForeignKeyConstraint(["product_id"], ["products.id"]),
+        sa.ForeignKeyConstraint(["target_id"], ["scrape_targets.id"]),
+    )
+    op.create_index("ix_price_rules_product_id", "price_rules", ["product_id"])
+    op.create_index("ix_price_rules_target_id", "price_rules", ["target_id"])
+
+
+def _create_ops_alerts() -> None:
+    op.create_table(
+        "ops_alerts",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("subject", sa.Text, nullable=False),
+        sa.Column("severity", sa.Text, nullable=False),
+        sa.Column("message", sa.Text, nullable=False),
+        sa.Column("count", sa.Integer, nullable=False, server_default="1"),
+        sa.Column("first_at", sa.BigInteger, nullable=False),
+        sa.Column("last_at", sa.BigInteger, nullable=False),
+        sa.Column("resolved_at", sa.BigInteger),
+        sa.PrimaryKeyConstraint("id", name="pk_ops_alerts"),
+    )
+    create_partial(
+        "uq_ops_alerts_kind_subject",
+        "ops_alerts",
+        ["kind", "subject"],
+        "resolved_at IS NULL",
+        unique=True,
+    )
+
+
+def _refuse_changes() -> None:
+    """Let the database itself refuse to change or delete a price."""
+    if op.get_bind().dialect.name == "sqlite":
+        for action in ("UPDATE", "DELETE"):
+            op.execute(
+                f"CREATE TRIGGER prices_no_{action.lower()} BEFORE {action} ON prices "
+                f"BEGIN SELECT RAISE(ABORT, '{NOT_CHANGED}'); END"
+            )
+        return
+    op.execute(
+        "CREATE FUNCTION prices_refuse() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{NOT_CHANGED}'; END $$"
+    )
+    op.execute(
+        "CREATE TRIGGER prices_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON prices "
+        "FOR EACH STATEMENT EXECUTE FUNCTION prices_refuse()"
+    )
+
+
+def fixed(precision: int, scale: int) -> sa.types.TypeEngine[Any]:
+    """A decimal number; SQLite keeps it as a whole number of the last digit."""
+    return sa.Numeric(precision, scale).with_variant(sa.BigInteger(), "sqlite")
+
+
+def create_partial(
+    name: str, table: str, columns: list[str], where: str, *, unique: bool = False
+) -> None:
+    """An index of some of the rows."""
+    chosen = sa.text(where)
+    op.create_index(
+        name, table, columns, unique=unique, sqlite_where=chosen, postgresql_where=chosen
+    )
+
+
+def downgrade() -> None:
+    op.execute("DROP VIEW current_visible_prices")
+    for name in TABLES:
+        op.drop_table(name)
+    if op.get_bind().dialect.name != "sqlite":
+        op.execute("DROP FUNCTION prices_refuse()")

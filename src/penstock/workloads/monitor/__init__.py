@@ -1,0 +1,1 @@
+"""The price monitor: known URLs, judged prices, drift that stops itself."""

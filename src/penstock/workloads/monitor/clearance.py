@@ -1,0 +1,91 @@
+"""Clearance: whether an item may still be begun, asked of the store for many items at once."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from sqlalchemy import select
+
+from penstock.core.clock import Clock
+from penstock.core.errors import PenstockError
+from penstock.core.log import get_logger
+from penstock.kernel.model import Refused
+from penstock.products.tables import sources
+from penstock.store.store import Store
+from penstock.store.unit import Unit
+from penstock.workloads.monitor.counting import GATE
+from penstock.workloads.monitor.model import TargetStatus
+from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_targets
+
+PAUSE = 1.0
+DISABLED = Refused("adapter_disabled", "its adapter is disabled", gate=GATE)
+WITHDRAWN = Refused("target_withdrawn", "the target is not to be read any more", gate=GATE)
+NOT_APPROVED = Refused("source_not_approved", "its source may not be read any more", gate=GATE)
+
+
+class Clearance:
+    """Asks whether targets may be read; those that are asked for together are one query."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._asked: dict[str, asyncio.Future[Refused | None]] = {}
+        self._asking: asyncio.Task[None] | None = None
+
+    async def ask(self, target_id: str) -> Refused | None:
+        """Why a target may not be read; None if it may."""
+        answer = self._asked.get(target_id)
+        if answer is None:
+            answer = self._asked[target_id] = asyncio.get_running_loop().create_future()
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._answer_all())
+        return await asyncio.shield(answer)
+
+    async def _answer_all(self) -> None:
+        while self._asked:
+            # Those that are asked for in the same moment come together.
+            await asyncio.sleep(0)
+            asked, self._asked = self._asked, {}
+            try:
+                found = await self._store.read(partial(_look, ids=sorted(asked)))
+            except PenstockError as error:
+                get_logger().error("targets cannot be looked up yet", error=str(error))
+                self._asked = {**asked, **self._asked}
+                await self._clock.sleep(PAUSE)
+                continue
+            for target_id, answer in asked.items():
+                answer.set_result(_refusal(found.get(target_id)))
+
+
+def _look(unit: Unit, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    targets, status = scrape_targets, scrape_adapter_status
+    query = (
+        select(
+            targets.c.id,
+            targets.c.enabled,
+            targets.c.status,
+            targets.c.robots_path_blocked,
+            sources.c.tos_approved_by,
+            sources.c.robots_compliant,
+            status.c.enabled.label("adapter_enabled"),
+        )
+        .join(sources, sources.c.id == targets.c.source_id)
+        .outerjoin(
+            status,
+            (status.c.adapter == targets.c.adapter_id)
+            & (status.c.source_id == targets.c.source_id),
+        )
+        .where(unit.among(targets.c.id, ids))
+    )
+    return {row["id"]: row for row in unit.rows(query)}
+
+
+def _refusal(row: Mapping[str, Any] | None) -> Refused | None:
+    if row is None or not row["enabled"] or row["robots_path_blocked"]:
+        return WITHDRAWN
+    if row["status"] == TargetStatus.PAUSED:
+        return WITHDRAWN
+    if row["tos_approved_by"] is None or not row["robots_compliant"]:
+        return NOT_APPROVED
+    return DISABLED if row["adapter_enabled"] is False else None

@@ -1,0 +1,281 @@
+"""Ends: targets leave their runs, runs end with the last of them, and drift is judged then.
+
+All of it happens in the transaction that makes a target's item over: so it happens once.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from penstock.events.log import EventLog
+from penstock.events.ports import Message
+from penstock.quality.drift import NUMBERS, Alert, Baseline, Counts, baseline_of, judge_batch
+from penstock.store.unit import Unit
+from penstock.workloads.monitor.adapters import (
+    DRIFT_DETECTOR,
+    WAS_DISABLED,
+    as_rate,
+    change,
+    disable,
+    keep_judgment,
+    state_of,
+    wake,
+)
+from penstock.workloads.monitor.model import DisabledReason, RunStatus, Trigger
+from penstock.workloads.monitor.tables import scrape_runs
+
+FINISHED, ALERT = "run.finished", "alert.raised"
+WEEK_MS = 7 * 86_400_000
+#: After a canary that told nothing, because the site was away, the next one waits so long.
+NEXT_CANARY_MS = 600_000
+#: A larger share of failed or unreadable pages makes a run a failed one.
+WORST_RATE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class OpsAlert:
+    """Something that ops are to be told of; `subject` is what it is about."""
+
+    kind: str
+    subject: str
+    severity: str
+    message: str
+
+
+#: An adapter and a source.
+Pair = tuple[str, str]
+#: Tells ops of something, as part of the unit of work.
+TellOps = Callable[[Unit, Sequence[OpsAlert]], None]
+
+
+class Ends:
+    """Counts what became of targets, and ends runs."""
+
+    def __init__(self, log: EventLog, tell_ops: TellOps = lambda _unit, _alerts: None) -> None:
+        self._log = log
+        self._tell_ops = tell_ops
+
+    def count(
+        self,
+        unit: Unit,
+        runs: Mapping[str, dict[str, Any]],
+        ends: Iterable[tuple[str, Counts, bool]],
+        statuses: Mapping[Pair, dict[str, Any]],
+    ) -> None:
+        """Count ends of targets, each with its run and whether its page was unchanged.
+
+        The runs must be locked, and so must be the statuses, by adapter and source.
+        """
+        changed: set[str] = set()
+        for run_id, counts, is_unchanged in ends:
+            run = runs[run_id]
+            _add(run, Counts.of(run).plus(counts))
+            run["urls_over"] += 1
+            run["unchanged_count"] += int(is_unchanged)
+            changed.add(run_id)
+        over = [run for run_id in sorted(changed) if _is_over(run := runs[run_id])]
+        for run in over:
+            self._end(unit, run, statuses.get(pair_of(run)))
+            if run["error_code"] == WAS_DISABLED:
+                changed |= _mark_others(run, runs.values())
+        if changed:
+            unit.run(_counting(), [_values(runs[run_id]) for run_id in sorted(changed)])
+        self._log.append(unit, [_finished(run) for run in over])
+
+    def close(
+        self, unit: Unit, run: dict[str, Any], status: dict[str, Any] | None, why: str
+    ) -> None:
+        """End a run that has no targets any more, though not all were counted."""
+        run["error_code"] = run["error_code"] or why
+        self._end(unit, run, status)
+        unit.run(_counting(), [_values(run)])
+        self._log.append(unit, [_finished(run)])
+
+    def _end(self, unit: Unit, run: dict[str, Any], status: dict[str, Any] | None) -> None:
+        counts = Counts.of(run)
+        run["failure_rate"] = as_rate(counts.failure_rate)
+        run["yield_rate"] = as_rate(counts.yield_rate)
+        run["drop_rate"] = as_rate(counts.drop_rate)
+        run["drift_rate"] = as_rate(counts.drift_rate)
+        run["completed_at"] = unit.now
+        run["duration_ms"] = min(unit.now - run["started_at"], 2**31 - 1)
+        was_disabled = run["error_code"] == WAS_DISABLED
+        if status and status["enabled"] and not was_disabled and _tells(run):
+            was_disabled = self._judge(unit, run, counts, status)
+        if was_disabled:
+            run["status"] = RunStatus.QUARANTINED.value
+        else:
+            is_bad = _is_bad(counts) or run["error_code"] is not None
+            run["status"] = (RunStatus.FAILED if is_bad else RunStatus.SUCCESS).value
+
+    def _judge(
+        self, unit: Unit, run: dict[str, Any], counts: Counts, status: dict[str, Any]
+    ) -> bool:
+        """Judge drift at the end of a run; whether the adapter was disabled."""
+        baseline = _baseline(unit, run)
+        judgment = judge_batch(counts, state_of(status), baseline)
+        keep_judgment(unit, status, judgment, baseline)
+        why = judgment.disable
+        if status["needs_canary"]:
+            why = why or self._judge_canary(unit, run, counts, status)
+        self._raise(unit, run, status, judgment.alerts)
+        if why is None:
+            return False
+        reason = DisabledReason.DRIFT_DETECTED
+        disable(unit, self._log, status, who=DRIFT_DETECTOR, reason=reason, why=why)
+        run["error_code"], run["error_message"] = WAS_DISABLED, why
+        alert = OpsAlert("adapter_disabled", status["adapter_id"], "P1", why)
+        self._tell(unit, run["id"], [alert])
+        return True
+
+    def _judge_canary(
+        self, unit: Unit, run: Mapping[str, Any], counts: Counts, status: dict[str, Any]
+    ) -> str | None:
+        """After a good canary the rest may go; after a bad one the adapter is disabled again."""
+        if not run["is_canary"]:
+            return None
+        source, adapter = status["source_id"], status["adapter"]
+        if counts.drift_rate is not None and counts.drift_rate > WORST_RATE:
+            return "the first run after it was enabled again went wrong"
+        if counts.offers_valid or counts.oos_no_price_count:
+            change(unit, status, needs_canary=False)
+            wake(unit, source, adapter, unit.now)
+        else:
+            wake(unit, source, adapter, unit.now + NEXT_CANARY_MS)
+        return None
+
+    def _raise(
+        self,
+        unit: Unit,
+        run: Mapping[str, Any],
+        status: dict[str, Any],
+        alerts: Sequence[Alert],
+    ) -> None:
+        subject = status["adapter_id"]
+        found = [OpsAlert(alert.kind, subject, "P2", alert.message) for alert in alerts]
+        self._tell(unit, run["id"], found)
+
+    def _tell(self, unit: Unit, run_id: str, alerts: Sequence[OpsAlert]) -> None:
+        if not alerts:
+            return
+        messages = [
+            Message(
+                f"{run_id}.{alert.kind}",
+                ALERT,
+                alert.subject,
+                {
+                    "kind": alert.kind,
+                    "subject": alert.subject,
+                    "severity": alert.severity,
+                    "message": alert.message,
+                    "run_id": run_id,
+                },
+            )
+            for alert in alerts
+        ]
+        self._log.append(unit, messages)
+        self._tell_ops(unit, alerts)
+
+
+def pair_of(run: Mapping[str, Any]) -> Pair:
+    """The adapter and the source of a run."""
+    return run["adapter_id"], run["source_id"]
+
+
+def by_pair(statuses: Iterable[dict[str, Any]]) -> dict[Pair, dict[str, Any]]:
+    """Statuses by adapter and source."""
+    return {(status["adapter"], status["source_id"]): status for status in statuses}
+
+
+def _mark_others(run: Mapping[str, Any], runs: Iterable[dict[str, Any]]) -> set[str]:
+    """The disabling of an adapter marks all its runs that are under way; those at hand."""
+    marked = set()
+    for other in runs:
+        if pair_of(other) == pair_of(run) and other["status"] == RunStatus.RUNNING:
+            other["error_code"] = WAS_DISABLED
+            marked.add(other["id"])
+    return marked
+
+
+def lock_runs(unit: Unit, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Runs by id, which nobody else changes until the unit is over."""
+    query = select(scrape_runs).where(unit.among(scrape_runs.c.id, sorted(ids)))
+    rows = unit.rows(query.order_by(scrape_runs.c.id).with_for_update())
+    return {row["id"]: row for row in rows}
+
+
+def _add(run: dict[str, Any], counts: Counts) -> None:
+    run.update({name: getattr(counts, name) for name in NUMBERS})
+    run["field_counts"] = dict(counts.field_counts)
+
+
+def _is_over(run: Mapping[str, Any]) -> bool:
+    return bool(run["status"] == RunStatus.RUNNING and run["urls_over"] >= run["urls_total"])
+
+
+def _tells(run: Mapping[str, Any]) -> bool:
+    """Whether a run says something about its adapter: URLs that are broken anyway do not."""
+    return bool(run["trigger"] != Trigger.RECHECK or run["is_canary"])
+
+
+def _is_bad(counts: Counts) -> bool:
+    rates = (counts.failure_rate or 0.0, counts.drift_rate or 0.0)
+    # If no URL was tried, and not because robots said no, then nothing went well.
+    return max(rates) > WORST_RATE or not (counts.urls_attempted or counts.offers_dropped)
+
+
+def _baseline(unit: Unit, run: Mapping[str, Any]) -> Baseline:
+    """What was usual in the week before, by the good runs of the same adapter and source."""
+    runs = scrape_runs.c
+    query = select(*(runs[name] for name in (*NUMBERS, "field_counts"))).where(
+        runs.source_id == run["source_id"],
+        runs.adapter_id == run["adapter_id"],
+        runs.status == RunStatus.SUCCESS.value,
+        runs.started_at >= unit.now - WEEK_MS,
+    )
+    return baseline_of(Counts.of(row) for row in unit.rows(query))
+
+
+#: What the end of targets changes in their run.
+CHANGING = (
+    *NUMBERS,
+    "field_counts",
+    "urls_over",
+    "unchanged_count",
+    "failure_rate",
+    "yield_rate",
+    "drop_rate",
+    "drift_rate",
+    "status",
+    "completed_at",
+    "duration_ms",
+    "error_code",
+    "error_message",
+)
+
+
+def _counting() -> Any:
+    columns = scrape_runs.c
+    values = {name: bindparam(f"a_{name}", type_=columns[name].type) for name in CHANGING}
+    return update(scrape_runs).where(columns.id == bindparam("an_id")).values(values)
+
+
+def _values(run: Mapping[str, Any]) -> dict[str, Any]:
+    return {"an_id": run["id"], **{f"a_{name}": run[name] for name in CHANGING}}
+
+
+def _finished(run: Mapping[str, Any]) -> Message:
+    names = (
+        "id",
+        "adapter_id",
+        "source_id",
+        "trigger",
+        "status",
+        "urls_total",
+        *NUMBERS,
+        "error_code",
+    )
+    data = {name: run[name] for name in names}
+    return Message(f"{run['id']}.finished", FINISHED, run["source_id"], data)

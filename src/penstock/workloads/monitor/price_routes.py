@@ -1,0 +1,184 @@
+"""Endpoints of prices: what consumers may see, what ops see, and corrections."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BeforeValidator
+
+from penstock.products.history import Filter
+from penstock.web.documents import ACCEPTED, answers
+from penstock.web.envelope import ApiResponse, answer
+from penstock.web.guard import Reader
+from penstock.workloads.monitor.asking import (
+    Id,
+    IdQuery,
+    Limit,
+    Operator,
+    Word,
+    hex_of,
+    milliseconds,
+)
+from penstock.workloads.monitor.bodies import NewCorrection
+from penstock.workloads.monitor.service import MonitorService
+from penstock.workloads.monitor.views import (
+    CorrectionView,
+    PriceView,
+    ProductView,
+    VisiblePriceView,
+    view,
+)
+
+MOST_PRICES = 10_000
+
+
+def _as_date(value: Any) -> Any:
+    if isinstance(value, str) and "-" not in value[1:]:
+        raise ValueError("must be a date and time")
+    return value
+
+
+Time = Annotated[
+    datetime | None,
+    BeforeValidator(_as_date),
+    Query(description="ISO 8601; without a zone it is UTC."),
+]
+Place = Annotated[
+    str | None,
+    Query(
+        pattern=r"^[0-9]{1,15}\.[0-9a-f]{32}$",
+        description="`meta.next_cursor` of the part before.",
+    ),
+]
+
+
+def add(router: APIRouter, service: MonitorService) -> None:
+    """Add the endpoints."""
+    _add_visible(router, service)
+    _add_all(router, service)
+    _add_corrections(router, service)
+
+
+def _add_visible(router: APIRouter, service: MonitorService) -> None:
+    @router.get(
+        "/products",
+        summary="List products, newest first",
+        response_model=ApiResponse[list[ProductView]],
+        responses=answers(),
+    )
+    async def list_products(key: Reader, words: Word = None, limit: Limit = 50) -> Response:
+        del key
+        rows = await service.prices.products(words, limit)
+        return answer([view(ProductView, row) for row in rows])
+
+    @router.get(
+        "/products/{product_id:uuid}/prices",
+        summary="What a product costs now, at every source that consumers may see",
+        response_model=ApiResponse[list[VisiblePriceView]],
+        responses=answers(404),
+    )
+    async def current_prices(product_id: Id, key: Reader) -> Response:
+        del key
+        rows = await service.prices.current(product_id.hex)
+        return answer([view(VisiblePriceView, row) for row in rows])
+
+    @router.get(
+        "/products/{product_id:uuid}/history",
+        summary="What a product cost, at every source that consumers may see; oldest first",
+        response_model=ApiResponse[list[VisiblePriceView]],
+        responses=answers(404),
+    )
+    async def price_history(
+        product_id: Id,
+        key: Reader,
+        since: Time = None,
+        until: Time = None,
+        limit: Annotated[int, Query(ge=1, le=MOST_PRICES)] = 1000,
+    ) -> Response:
+        del key
+        rows = await service.prices.history(
+            product_id.hex, milliseconds(since), milliseconds(until), limit
+        )
+        return answer([view(VisiblePriceView, row) for row in rows])
+
+
+def _add_all(router: APIRouter, service: MonitorService) -> None:
+    @router.get(
+        "/prices",
+        summary="All prices with their provenance, newest first; also those nobody may see",
+        response_model=ApiResponse[list[PriceView]],
+        responses=answers(404),
+    )
+    async def list_prices(
+        *,
+        key: Operator,
+        product_id: IdQuery = None,
+        source_product_id: IdQuery = None,
+        target_id: IdQuery = None,
+        run_id: IdQuery = None,
+        source: Word = None,
+        since: Time = None,
+        until: Time = None,
+        cursor: Place = None,
+        limit: Limit = 50,
+    ) -> Response:
+        del key
+        wanted = Filter(
+            product_id=hex_of(product_id),
+            source_product_id=hex_of(source_product_id),
+            target_id=hex_of(target_id),
+            run_id=hex_of(run_id),
+            source_id=await service.source_id(source),
+            since=milliseconds(since),
+            until=milliseconds(until),
+            before=_before(cursor),
+            limit=limit + 1,
+        )
+        rows = await service.prices.all(wanted)
+        last = rows[limit - 1] if len(rows) > limit else None
+        place = f"{last['observed_at']}.{last['price_id']}" if last else None
+        shown = [view(PriceView, row) for row in rows[:limit]]
+        return answer(shown, meta={"limit": limit, "next_cursor": place})
+
+
+def _before(cursor: str | None) -> tuple[int, str] | None:
+    if cursor is None:
+        return None
+    at, _, price_id = cursor.partition(".")
+    return int(at), price_id
+
+
+def _add_corrections(router: APIRouter, service: MonitorService) -> None:
+    @router.get(
+        "/prices/{price_id:uuid}/corrections",
+        summary="All corrections that a price ever had",
+        response_model=ApiResponse[list[CorrectionView]],
+        responses=answers(404),
+    )
+    async def list_corrections(price_id: Id, key: Operator) -> Response:
+        del key
+        rows = await service.prices.corrections(price_id.hex)
+        return answer([view(CorrectionView, row) for row in rows])
+
+    @router.post(
+        "/prices/{price_id:uuid}/corrections",
+        status_code=201,
+        summary="Hide a price, or let another amount stand in its place",
+        response_model=ApiResponse[CorrectionView],
+        responses=answers(*ACCEPTED, 404),
+    )
+    async def correct(price_id: Id, body: NewCorrection, key: Operator) -> Response:
+        made = await service.prices.correct(price_id.hex, body.price, who=key.name, why=body.why)
+        rows = await service.prices.corrections(price_id.hex)
+        [row] = [row for row in rows if row["id"] == made]
+        return answer(view(CorrectionView, row), status=201)
+
+    @router.delete(
+        "/corrections/{correction_id:uuid}",
+        status_code=204,
+        summary="Revoke a correction: the price counts again as it was seen",
+        responses=answers(404),
+    )
+    async def revoke(correction_id: Id, key: Operator) -> Response:
+        await service.prices.revoke(correction_id.hex, key.name)
+        return Response(status_code=204)

@@ -1,0 +1,326 @@
+"""Runs: targets of one source and adapter that are read together; begun here, ended elsewhere."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, select, update
+
+from penstock.core.errors import PenstockError, SettingsError, UrlError
+from penstock.core.ids import new_id
+from penstock.core.log import get_logger
+from penstock.core.trace import new_trace
+from penstock.core.urls import parse
+from penstock.extract.adapter import Adapter
+from penstock.extract.registry import Registry
+from penstock.products.tables import sources
+from penstock.queue.ports import Item, Receipt
+from penstock.store.store import Store
+from penstock.store.unit import Unit
+from penstock.workloads.monitor.adapters import ensure_status
+from penstock.workloads.monitor.model import (
+    Run,
+    RunStatus,
+    TargetStatus,
+    Trigger,
+    queue_priority,
+)
+from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_runs, scrape_targets
+
+LANE = "monitor"
+#: The first run after an adapter was enabled again has so many targets.
+CANARY_SIZE = 3
+#: So many targets are put in one transaction by hand.
+MOST_BY_HAND = 1000
+HTTP, BROWSER = "http", "browser"
+FETCHERS = {"http": HTTP, "playwright": BROWSER, "browser": BROWSER}
+
+#: Puts items as part of a unit of work; they are new.
+PutIn = Callable[[Unit, Sequence[Item]], list[Receipt]]
+
+
+class RunRefused(PenstockError):
+    """A run cannot be started; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What came of an attempt to start runs: their ids, and why which targets are in none."""
+
+    runs: tuple[str, ...] = ()
+    accepted: int = 0
+    refused: Mapping[str, str] = field(default_factory=dict)
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """Puts targets in runs, as part of a unit of work."""
+
+    put_in: PutIn
+    registry: Registry
+    max_age: float
+    canary_size: int = CANARY_SIZE
+
+    def problem_with(self, row: Mapping[str, Any]) -> str | None:
+        """Why nothing may be done for a candidate now; None if it can be read."""
+        if row["run_id"] is not None:
+            return "it is in a run already"
+        if not row["enabled"] or row["status"] == TargetStatus.PAUSED:
+            return "it is paused or disabled"
+        if row["robots_path_blocked"]:
+            return "its URL is blocked"
+        if row["tos_approved_by"] is None:
+            return "the terms of service of its source have not been approved"
+        if not row["robots_compliant"]:
+            return "its source is marked as not compliant with robots"
+        if row["adapter_enabled"] is False:
+            return "its adapter is disabled"
+        if self.registry.get(row["adapter_id"]) is None:
+            return f"there is no adapter '{row['adapter_id']}'"
+        return _problem_with_url(row["url"])
+
+    def launch(self, unit: Unit, rows: Sequence[Mapping[str, Any]], trigger: Trigger) -> Launch:
+        """Start a run per source and adapter with candidates that nothing speaks against."""
+        pairs = groupby(sorted(rows, key=_pair), key=_pair)
+        return _together([self._launch_pair(unit, list(some), trigger) for _, some in pairs])
+
+    def _launch_pair(
+        self, unit: Unit, rows: Sequence[Mapping[str, Any]], trigger: Trigger
+    ) -> Launch:
+        first = rows[0]
+        adapter = self.registry.get(first["adapter_id"])
+        if adapter is None:
+            raise SettingsError(f"there is no adapter '{first['adapter_id']}'")
+        identity = ensure_status(unit, adapter, first["source_id"], first["source_name"])
+        refused: dict[str, str] = {}
+        is_canary = bool(first["needs_canary"])
+        if is_canary:
+            room = 0 if _has_canary(unit, first) else self.canary_size
+            waits = "it waits for the end of the first run after its adapter was enabled"
+            refused = {row["id"]: waits for row in rows[room:]}
+            rows = rows[:room]
+        run_id = new_id()
+        items = [_item(row, run_id, identity, trigger, self.max_age) for row in rows]
+        receipts = self.put_in(unit, items) if items else []
+        rejected = {
+            row["id"]: receipt
+            for row, receipt in zip(rows, receipts, strict=True)
+            if receipt.status == "rejected"
+        }
+        taken = [row["id"] for row in rows if row["id"] not in rejected]
+        if taken:
+            run = _run(unit, first, adapter) | {
+                "id": run_id,
+                "trigger": trigger.value,
+                "urls_total": len(taken),
+                "is_canary": is_canary,
+            }
+            unit.insert_all(scrape_runs, [run])
+            _enter(unit, taken, run_id)
+        refused |= {target: str(receipt.reason) for target, receipt in rejected.items()}
+        waits_for = [receipt.retry_after or 0.0 for receipt in rejected.values()]
+        return Launch((run_id,) if taken else (), len(taken), refused, max(waits_for, default=None))
+
+
+def candidates(*chosen: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """Targets with what has to be known of their source and adapter to read them."""
+    targets, status = scrape_targets, scrape_adapter_status
+    return (
+        select(
+            targets,
+            sources.c.name.label("source_name"),
+            sources.c.retailer_id,
+            sources.c.scrape_config,
+            sources.c.tos_approved_by,
+            sources.c.robots_compliant,
+            status.c.enabled.label("adapter_enabled"),
+            status.c.needs_canary,
+        )
+        .join(sources, sources.c.id == targets.c.source_id)
+        .outerjoin(
+            status,
+            (status.c.adapter == targets.c.adapter_id)
+            & (status.c.source_id == targets.c.source_id),
+        )
+        .where(*chosen)
+        .with_for_update(of=targets, skip_locked=True)
+    )
+
+
+class Runs:
+    """The runs of a store."""
+
+    def __init__(self, store: Store, launcher: Launcher) -> None:
+        self._store = store
+        self._launcher = launcher
+
+    async def start(
+        self,
+        who: str,
+        *,
+        source_id: str | None = None,
+        adapter: str | None = None,
+        target_ids: Sequence[str] = (),
+        trigger: Trigger = Trigger.MANUAL,
+    ) -> Launch:
+        """Read targets now: those named, or those of a source, an adapter, or both."""
+        if not (source_id or adapter or target_ids):
+            raise RunRefused("say which targets to read: a source, an adapter, or targets")
+        targets = scrape_targets.c
+        chosen: list[ColumnElement[bool]] = []
+        if source_id:
+            chosen.append(targets.source_id == source_id)
+        if adapter:
+            chosen.append(targets.adapter_id == adapter)
+        begun: list[Launch] = []
+
+        def work(unit: Unit) -> Launch:
+            # Run again after a commit that was not heard of, it has been done already.
+            if not (begun and _has_runs(unit, begun[-1].runs)):
+                begun.append(self._start(unit, chosen, target_ids, trigger))
+            return begun[-1]
+
+        launch = await self._store.write(work, "put")
+        get_logger().warning("runs started", who=who, runs=launch.runs, targets=launch.accepted)
+        return launch
+
+    def _start(
+        self, unit: Unit, chosen: list[ColumnElement[bool]], ids: Sequence[str], trigger: Trigger
+    ) -> Launch:
+        targets = scrape_targets.c
+        if ids:
+            chosen = [*chosen, unit.among(targets.id, sorted(ids))]
+        else:
+            chosen = [*chosen, targets.status == TargetStatus.ACTIVE.value, targets.enabled]
+        query = candidates(*chosen).order_by(targets.priority.desc(), targets.id)
+        rows = list(unit.rows(query.limit(MOST_BY_HAND)))
+        problems = {row["id"]: self._launcher.problem_with(row) for row in rows}
+        refused = {target: problem for target, problem in problems.items() if problem}
+        refused |= dict.fromkeys(set(ids) - set(problems), "there is no such target, or it is busy")
+        launch = self._launcher.launch(
+            unit, [row for row in rows if row["id"] not in refused], trigger
+        )
+        return _together([Launch(refused=refused), launch])
+
+    async def get(self, run_id: str) -> Run | None:
+        """One run."""
+        query = select(scrape_runs).where(scrape_runs.c.id == run_id)
+        found = await self._store.read(lambda unit: list(unit.rows(query)))
+        return Run.of(found[0]) if found else None
+
+    async def list(
+        self,
+        *,
+        source_id: str | None = None,
+        adapter: str | None = None,
+        status: RunStatus | None = None,
+        before: str | None = None,
+        limit: int = 50,
+    ) -> list[Run]:
+        """Runs, newest first; `before` is the last id of the page before."""
+        runs = scrape_runs.c
+        wanted = {runs.source_id: source_id, runs.adapter_id: adapter, runs.status: status}
+        chosen = [column == value for column, value in wanted.items() if value is not None]
+        if before is not None:
+            chosen.append(runs.id < before)
+        query = select(scrape_runs).where(*chosen).order_by(runs.id.desc()).limit(limit)
+        return await self._store.read(lambda unit: [Run.of(row) for row in unit.rows(query)])
+
+
+def _problem_with_url(url: str) -> str | None:
+    try:
+        parse(url)
+    except UrlError as error:
+        return str(error)
+    return None
+
+
+def item_id(run_id: str, target_id: str) -> str:
+    """The id of the item of a target in a run: each can be found from the other."""
+    return f"{run_id}:{target_id}"
+
+
+def _pair(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["source_id"], row["adapter_id"]
+
+
+def _together(launches: Iterable[Launch]) -> Launch:
+    runs: tuple[str, ...] = ()
+    accepted = 0
+    refused: dict[str, str] = {}
+    waits: list[float] = []
+    for launch in launches:
+        runs += launch.runs
+        accepted += launch.accepted
+        refused |= launch.refused
+        if launch.retry_after is not None:
+            waits.append(launch.retry_after)
+    return Launch(runs, accepted, refused, max(waits, default=None))
+
+
+def _has_runs(unit: Unit, ids: Sequence[str]) -> bool:
+    query = select(scrape_runs.c.id).where(unit.among(scrape_runs.c.id, ids))
+    return unit.run(query).first() is not None
+
+
+def _has_canary(unit: Unit, row: Mapping[str, Any]) -> bool:
+    runs = scrape_runs.c
+    query = select(runs.id).where(
+        runs.status == RunStatus.RUNNING.value,
+        runs.is_canary,
+        runs.source_id == row["source_id"],
+        runs.adapter_id == row["adapter_id"],
+    )
+    return unit.run(query.limit(1)).first() is not None
+
+
+def _item(
+    row: Mapping[str, Any], run_id: str, identity: str, trigger: Trigger, max_age: float
+) -> Item:
+    config = row["scrape_config"] or {}
+    return Item(
+        id=item_id(run_id, row["id"]),
+        lane=LANE,
+        payload={
+            "target": row["id"],
+            "run": run_id,
+            "url": row["url"],
+            "source": row["source_id"],
+            "retailer": row["retailer_id"],
+            "adapter": row["adapter_id"],
+            "trigger": trigger.value,
+            "headers": config.get("customHeaders") or {},
+            "fetcher": FETCHERS.get(config.get("fetcherType") or "", ""),
+            "etag": row["etag"] or "",
+            "last_modified": row["last_modified"] or "",
+            "content_hash": row["content_hash"] or "",
+            "read_by": row["read_by"] or "",
+        },
+        group=parse(row["url"]).domain,
+        priority=queue_priority(row["priority"]),
+        quota=identity,
+        max_age=max_age,
+        traceparent=new_trace(),
+    )
+
+
+def _run(unit: Unit, row: Mapping[str, Any], adapter: Adapter) -> dict[str, Any]:
+    """A run of an adapter on a candidate's source."""
+    return {
+        "adapter_id": adapter.id,
+        "adapter_version": adapter.version,
+        "source_id": row["source_id"],
+        "retailer_id": row["retailer_id"],
+        "status": RunStatus.RUNNING.value,
+        "started_at": unit.now,
+        "field_counts": {},
+        "created_at": unit.now,
+    }
+
+
+def _enter(unit: Unit, ids: Sequence[str], run_id: str) -> None:
+    """Targets are in a run now; when they are due next is said when they leave it."""
+    statement = update(scrape_targets).where(unit.among(scrape_targets.c.id, ids))
+    unit.run(statement.values(run_id=run_id, next_due_at=None))

@@ -1,0 +1,220 @@
+"""The monitor through its API: sources, targets, files, runs, prices, rules, and who may what."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from penstock.web.keys import Keys, Scope
+from tests.services import URL, Service, serving
+from tests.site import Site
+
+SHOP = {"name": "Shop 1", "domain": "shop01.test", "retailer": "Shops & Co"}
+PAGE = "http://shop01.test/product/1"
+UNKNOWN = "0" * 32
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[Service]:
+    async with Site() as site, serving(site, tmp_path, works=False) as service:
+        yield service
+
+
+async def post(service: Service, path: str, body: Any = None, status: int = 200) -> Any:
+    answer = await service.post(f"/monitor{path}", body)
+    assert answer.status_code == status, answer.text
+    return answer.json()["data"]
+
+
+async def get(service: Service, path: str, expected: int = 200, /, **query: Any) -> Any:
+    answer = await service.get(f"/monitor{path}", **query)
+    assert answer.status_code == expected, answer.text
+    return answer.json()["data"]
+
+
+async def with_target(service: Service, **traits: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A source and a target of it."""
+    source = await post(service, "/sources", SHOP, 201)
+    target = await post(service, "/targets", {"url": PAGE, **traits}, 201)
+    return source, target
+
+
+async def test_a_source_begins_invisible_untrusted_and_unapproved(service: Service) -> None:
+    source = await post(service, "/sources", SHOP, 201)
+    assert source["visibility_status"] == "INELIGIBLE"
+    assert (source["upc_trusted"], source["tos_approved_by"]) == (False, None)
+    approved = await post(service, f"/sources/{source['id']}/approve")
+    assert approved["tos_approved_by"] == "service"
+    assert approved["tos_reviewed_at"].endswith("Z")
+    answer = await service.http.patch(
+        f"/api/v1/monitor/sources/{source['id']}",
+        json={"visibility_status": "ELIGIBLE", "upc_trusted": True},
+    )
+    assert answer.json()["data"]["visibility_status"] == "ELIGIBLE"
+    assert answer.json()["data"]["upc_trusted"]
+    revoked = await post(service, f"/sources/{source['id']}/revoke")
+    assert revoked["tos_approved_by"] is None
+    assert [each["name"] for each in await get(service, "/retailers")] == ["Shops & Co"]
+
+
+async def test_a_target_is_added_changed_switched_and_removed(service: Service) -> None:
+    _, target = await with_target(service, schedule="6h", priority=2)
+    path = f"/targets/{target['id']}"
+    assert target["waits_for"] == ("nobody has approved the terms of service of source 'Shop 1'")
+    answer = await service.http.patch(
+        f"/api/v1/monitor{path}", json={"schedule": None, "notes": "dear"}
+    )
+    edited = answer.json()["data"]
+    assert (edited["schedule"], edited["notes"], edited["priority"]) == (None, "dear", 2)
+    assert (await post(service, f"{path}/pause"))["status"] == "PAUSED"
+    assert (await post(service, f"{path}/resume"))["status"] == "ACTIVE"
+    assert (await post(service, f"{path}/block"))["robots_path_blocked"]
+    assert not (await post(service, f"{path}/unblock"))["robots_path_blocked"]
+    assert not (await post(service, f"{path}/disable"))["enabled"]
+    assert (await post(service, f"{path}/enable"))["enabled"]
+    removed = await service.http.delete(f"/api/v1/monitor{path}")
+    assert removed.json()["data"]["deleted"]
+    await get(service, path, 404)
+
+
+async def test_what_is_wrong_is_answered_by_field(service: Service) -> None:
+    await post(service, "/sources", SHOP, 201)
+    answer = await service.post("/monitor/targets", {"url": PAGE, "adapter": "nothing"})
+    assert answer.status_code == 422
+    assert answer.json()["meta"]["errors"][0]["field"] == "adapter"
+    answer = await service.post("/monitor/targets", {"url": PAGE, "color": "red"})
+    assert answer.json()["meta"]["errors"][0]["field"] == "body.color"
+    answer = await service.post("/monitor/sources", SHOP)
+    assert answer.status_code == 409
+    await post(service, "/targets", {"url": PAGE}, 201)
+    await post(service, "/targets", {"url": f"{PAGE}?utm_source=x"}, 409)
+
+
+async def test_a_file_is_imported_whole_or_not_at_all(service: Service) -> None:
+    await post(service, "/sources", SHOP, 201)
+    text = f"url\n{PAGE}\nnonsense\n"
+    report = await post(service, "/imports", {"text": text, "dry_run": True})
+    assert [each["line"] for each in report["problems"]] == [3]
+    report = await post(service, "/imports", {"text": text})
+    assert (report["added"], report["problems"][0]["line"]) == (0, 3)
+    assert await get(service, "/targets") == []
+    report = await post(service, "/imports", {"text": f"url\n{PAGE}\n", "schedule": "1d"})
+    assert report["added"] == 1
+    exported = await service.get("/monitor/exports")
+    assert exported.headers["content-type"].startswith("text/csv")
+    assert exported.text.splitlines()[1].startswith(f"{PAGE},Shop 1,product,1d,0,ACTIVE,true,false")
+
+
+async def test_lists_come_in_parts(service: Service) -> None:
+    await post(service, "/sources", SHOP, 201)
+    text = "url\n" + "".join(f"http://shop01.test/product/{number}\n" for number in range(5))
+    await post(service, "/imports", {"text": text})
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        answer = (await service.get("/monitor/targets", limit=2, **cursor)).json()
+        seen += [each["id"] for each in answer["data"]]
+        if not (place := answer["meta"]["next_cursor"]):
+            break
+        cursor = {"cursor": place}
+    assert len(seen) == len(set(seen)) == 5
+    assert await get(service, "/targets", source="Shop 1", status="PAUSED") == []
+    await get(service, "/targets", 404, source="Nobody")
+
+
+async def test_a_run_is_refused_until_the_terms_are_approved(service: Service) -> None:
+    source, target = await with_target(service)
+    answer = await service.post("/monitor/runs", {"source": "Shop 1"})
+    assert answer.status_code == 409
+    assert "terms of service" in answer.json()["error"]
+    await post(service, f"/sources/{source['id']}/approve")
+    launch = await post(service, "/runs", {"target_ids": [target["id"]]}, 202)
+    assert launch["accepted"] == 1
+    run = await get(service, f"/runs/{launch['runs'][0]}")
+    assert (run["trigger"], run["status"], run["urls_total"]) == ("MANUAL", "RUNNING", 1)
+    assert [each["id"] for each in await get(service, "/runs", source="Shop 1")] == launch["runs"]
+    answer = await service.http.delete(f"/api/v1/monitor/targets/{target['id']}")
+    assert answer.status_code == 409
+    await post(service, "/runs", {}, 422)
+
+
+async def test_an_adapter_is_stopped_and_started_with_who(service: Service) -> None:
+    source, target = await with_target(service)
+    await post(service, f"/sources/{source['id']}/approve")
+    await post(service, "/runs", {"target_ids": [target["id"]]}, 202)
+    [status] = await get(service, "/adapters")
+    path = f"/adapters/{status['adapter_id']}"
+    assert status["adapter_id"] == "product@Shop 1"
+    stopped = await post(service, f"{path}/disable", {"reason": "ToS_VIOLATION"})
+    assert (stopped["enabled"], stopped["disabled_by"]) == (False, "service")
+    assert stopped["disabled_reason"] == "ToS_VIOLATION"
+    started = await post(service, f"{path}/enable")
+    assert (started["enabled"], started["needs_canary"]) == (True, True)
+    await post(service, "/adapters/nobody/enable", None, 404)
+
+
+async def test_rules_are_kept_and_checked(service: Service) -> None:
+    _, target = await with_target(service)
+    rule = {"kind": "below_price", "target_id": target["id"], "threshold": "9.50"}
+    await post(service, "/rules", rule, 422)
+    made = await post(service, "/rules", {**rule, "currency": "USD"}, 201)
+    assert (made["threshold"], made["created_by"]) == ("9.50", "service")
+    private = {**rule, "currency": "USD", "notify_url": "http://10.0.0.1/hook"}
+    await post(service, "/rules", private, 422)
+    await post(service, "/rules", {**rule, "currency": "USD", "target_id": UNKNOWN}, 404)
+    assert not (await post(service, f"/rules/{made['id']}/disable"))["enabled"]
+    assert [each["id"] for each in await get(service, "/rules")] == [made["id"]]
+    gone = await service.http.delete(f"/api/v1/monitor/rules/{made['id']}")
+    assert gone.status_code == 204
+    await get(service, f"/rules/{made['id']}", 404)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sources/{}",
+        "/targets/{}",
+        "/targets/{}/why",
+        "/runs/{}",
+        "/quarantine/{}",
+        "/products/{}/prices",
+        "/products/{}/history",
+        "/prices/{}/corrections",
+        "/rules/{}",
+        "/results/{}/page",
+    ],
+)
+async def test_what_is_not_there_is_404(service: Service, path: str) -> None:
+    await get(service, path.format(UNKNOWN), 404)
+
+
+async def test_a_target_that_was_not_read_yet_says_so(service: Service) -> None:
+    _, target = await with_target(service)
+    why = await get(service, f"/targets/{target['id']}/why")
+    assert why["last"] is None
+    assert "terms of service" in why["held_up"][0]
+
+
+async def test_keys_see_and_change_what_their_scope_allows(service: Service) -> None:
+    keys = Keys(service.engine.store)
+    _, reading = await keys.create("reader", [Scope.READ])
+    _, bound = await keys.create("tenant", [Scope.ADMIN], workspace_id="acme")
+    transport = httpx.ASGITransport(service.api.application)
+
+    async def status(method: str, path: str, secret: str) -> int:
+        async with httpx.AsyncClient(transport=transport, base_url=URL) as http:
+            headers = {"X-Service-Key": secret}
+            answer = await http.request(method, f"/api/v1/monitor{path}", headers=headers)
+            return answer.status_code
+
+    assert await status("GET", "/targets", reading) == 200
+    assert await status("GET", "/products", reading) == 200
+    # These show prices that consumers must not see.
+    assert await status("GET", "/prices", reading) == 403
+    assert await status("GET", "/quarantine", reading) == 403
+    assert await status("POST", f"/targets/{UNKNOWN}/pause", reading) == 403
+    assert await status("GET", "/targets", bound) == 403
+    assert await status("POST", f"/targets/{UNKNOWN}/pause", bound) == 403
+    assert await status("GET", "/targets", "no key of ours") == 401
