@@ -1,9 +1,14 @@
 """The demo shows what it promises."""
 
+from io import StringIO
 from typing import Any
 
-from tests.site import DEMO_HOSTS, Site
+import pytest
+from rich.console import Console
+
+from tests.site import DEMO_HOSTS, Site, monitor_demo
 from tests.site.demo import DURABLE, EXTRA, PACE, PRODUCTS, extract, fetch, kill_and_resume
+from tests.site.monitor_demo import NotSeenError, show_monitor
 from tests.site.shops import product
 
 
@@ -48,6 +53,37 @@ async def test_the_demo_kills_a_durable_run_and_resumes_it() -> None:
     assert before + after == len(DURABLE)
     assert before >= len(DURABLE) // 3
     assert after > 0
+
+
+async def test_the_demo_shows_the_monitor_from_the_first_price_to_the_canary() -> None:
+    screen = StringIO()
+    async with Site() as site:
+        known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
+        settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
+        await show_monitor(Console(file=screen, width=200), site, settings)
+    said = screen.getvalue()
+    for each in (
+        "PENSTOCK_MONITOR__REQUESTS_PER_SECOND=20",
+        "78.58 → 75.44 USD",
+        "┤●",
+        "AMBIGUOUS_PRICE: 226.62 or 198.75",
+        "the adapter disables itself, DRIFT_DETECTED",
+        "20 as before, 40 newly good, none worse",
+        "a canary of 3 pages",
+    ):
+        assert each in said
+
+
+async def test_the_demo_fails_if_the_fix_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    raised = {'VERSION = "1.0.0"': 'VERSION = "1.1.0"'}
+    monkeypatch.setattr(monitor_demo, "FIX", raised)
+    screen = StringIO()
+    async with Site() as site:
+        known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
+        settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
+        with pytest.raises(NotSeenError, match="0 newly good"):
+            await show_monitor(Console(file=screen), site, settings)
+    assert "canary" not in screen.getvalue()
 
 
 def reason(outcome: dict[str, Any]) -> str | None:

@@ -1,12 +1,11 @@
 """The demo: `penstock fetch` on the local site, with everything that can go wrong on the way,
-`penstock extract` on the products of its shops, and a durable run that is killed and goes on.
+`penstock extract` on the products of its shops, a durable run that is killed and goes on, and the
+price monitor.
 
-Starts the site on loopback, runs the real commands on it and ends with a table for each.
+Starts the site on loopback, runs the real commands on it and shows what is seen.
 """
 
 import asyncio
-import json
-import os
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
@@ -14,9 +13,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from tests.site import DEMO_HOSTS, Site
+from tests.site.commands import run, start
+from tests.site.monitor_demo import NotSeenError, show_monitor
 from tests.site.shops import SHOPS
 
 #: The demo's own pace: a person watches it, and the site is ours.
@@ -58,47 +60,77 @@ DURABLE = tuple(f"http://{host}/product/{number}" for host in SHOPS for number i
 async def main() -> int:
     """Run the demo; the exit code is 0 if everything went as it should."""
     console = Console()
-    urls = [f"http://{host}/" for host in DEMO_HOSTS] + list(EXTRA)
     async with Site() as site:
         known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
         settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
-        console.print(f"[bold]{len(urls)} URLs of {len(DEMO_HOSTS)} hosts on loopback.[/]")
-        console.print("The policy of this demo, on top of the polite defaults:")
-        for name, value in PACE.items():
-            console.print(f"  {name}={value}", highlight=False)
-        outcomes = []
-        with console.status("fetching…") as status:
-            async for outcome in fetch(urls, settings):
-                outcomes.append(outcome)
-                status.update(f"fetching… {len(outcomes)} of {len(urls)}")
-        print_table(console, outcomes)
-        console.print(
-            f"The site saw {len(site.hits)} requests; connections into the private network: "
-            f"[bold]{site.canary.connections}[/].\n"
-        )
-        complete = len(outcomes) == len(urls) and not site.canary.connections
-        with console.status("reading products…"):
-            records = [record async for record in extract(PRODUCTS, settings)]
-        print_records(console, records)
-        console.print(
-            "The same for your own pages: [bold]penstock extract PAGE.html --url URL --explain[/]"
-        )
-        with console.status("killing and resuming…"):
-            before, after = await kill_and_resume(DURABLE, settings)
-        console.print(
-            f"\nA durable run of {len(DURABLE)} URLs was killed with SIGKILL after {before} "
-            f"outcomes, and run again: {after} more, each URL once. "
-            "The same for your own: [bold]penstock fetch --durable -f urls.txt[/]"
-        )
-        complete = complete and before + after == len(DURABLE)
-    return 0 if complete and len(records) == len(PRODUCTS) else 1
+        try:
+            await show_fetching(console, site, settings)
+            await show_products(console, settings)
+            await show_durability(console, settings)
+            await show_monitor(console, site, settings)
+        except NotSeenError as error:
+            console.print(f"[red]This was not to be seen:[/] {escape(str(error))}")
+            return 1
+    console.print("\nThe same for your own shops: [bold]docs/monitor.md[/]")
+    return 0
+
+
+async def show_fetching(console: Console, site: Site, settings: dict[str, str]) -> None:
+    """Fetch every host and everything that goes wrong."""
+    urls = [f"http://{host}/" for host in DEMO_HOSTS] + list(EXTRA)
+    console.print(f"[bold]{len(urls)} URLs of {len(DEMO_HOSTS)} hosts on loopback.[/]")
+    console.print("The policy of this demo, on top of the polite defaults:")
+    for name, value in PACE.items():
+        console.print(f"  {name}={value}", highlight=False)
+    outcomes = []
+    with console.status("fetching…") as status:
+        async for outcome in fetch(urls, settings):
+            outcomes.append(outcome)
+            status.update(f"fetching… {len(outcomes)} of {len(urls)}")
+    print_table(console, outcomes)
+    console.print(
+        f"The site saw {len(site.hits)} requests; connections into the private network: "
+        f"[bold]{site.canary.connections}[/].\n"
+    )
+    if len(outcomes) != len(urls) or site.canary.connections:
+        raise NotSeenError("an outcome of every URL, and none from the private network")
+
+
+async def show_products(console: Console, settings: dict[str, str]) -> None:
+    """Read a product of every shop."""
+    with console.status("reading products…"):
+        records = [record async for record in extract(PRODUCTS, settings)]
+    print_records(console, records)
+    console.print(
+        "The same for your own pages: [bold]penstock extract PAGE.html --url URL --explain[/]"
+    )
+    if len(records) != len(PRODUCTS):
+        raise NotSeenError("a record of every product")
+
+
+async def show_durability(console: Console, settings: dict[str, str]) -> None:
+    """Kill a run and resume it."""
+    with console.status("killing and resuming…"):
+        before, after = await kill_and_resume(DURABLE, settings)
+    if before + after != len(DURABLE):
+        raise NotSeenError("each URL of the durable run once")
+    console.print(
+        f"\nA durable run of {len(DURABLE)} URLs was killed with SIGKILL after {before} "
+        f"outcomes, and run again: {after} more, each URL once. "
+        "The same for your own: [bold]penstock fetch --durable -f urls.txt[/]"
+    )
 
 
 async def kill_and_resume(urls: Sequence[str], settings: dict[str, str]) -> tuple[int, int]:
     """Kill a durable run in the middle and run it again; how many outcomes each of them had."""
     with TemporaryDirectory() as folder:
         (Path(folder) / "urls.txt").write_text("\n".join(urls))
-        settings = {**settings, "PENSTOCK_STORE__FOLDER": folder}
+        settings = {
+            **settings,
+            "PENSTOCK_STORE__FOLDER": folder,
+            # That the killed one fell silent is no news here.
+            "PENSTOCK_LOG__LEVEL": "ERROR",
+        }
         command = ["fetch", "--durable", "-f", f"{folder}/urls.txt", "--json"]
         first = await start(command, settings)
         assert first.stdout
@@ -125,24 +157,6 @@ async def extract(urls: Iterable[str], settings: dict[str, str]) -> AsyncIterato
     """Run `penstock extract` on URLs as a person would."""
     async for line in run(["extract", *urls, "--json"], settings):
         yield line
-
-
-async def run(arguments: list[str], settings: dict[str, str]) -> AsyncIterator[dict[str, Any]]:
-    """The lines of a penstock command, as they come."""
-    process = await start(arguments, settings)
-    assert process.stdout
-    async for line in process.stdout:
-        yield json.loads(line)
-    await process.wait()
-
-
-async def start(arguments: list[str], settings: dict[str, str]) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        Path(sys.executable).with_name("penstock"),
-        *arguments,
-        stdout=asyncio.subprocess.PIPE,
-        env={**os.environ, **settings},
-    )
 
 
 def print_table(console: Console, outcomes: Iterable[dict[str, Any]]) -> None:

@@ -72,7 +72,7 @@ Schedule = Annotated[
         json_schema_extra={"format": "schedule", "examples": ["6h"]},
     ),
 ]
-Priority = Annotated[int, BeforeValidator(_as_number), Field(ge=-MOST_PRIORITY, le=MOST_PRIORITY)]
+Priority = Annotated[int, Field(ge=-MOST_PRIORITY, le=MOST_PRIORITY), BeforeValidator(_as_number)]
 Notes = Annotated[str, Field(max_length=LONGEST_NOTE)]
 Why = Annotated[
     str,

@@ -230,3 +230,8 @@ def check_notes(notes: str | None) -> None:
 def in_batches(things: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
     """Some at a time."""
     return (things[start : start + size] for start in range(0, len(things), size))
+
+
+def invalid(field: str, message: str) -> InvalidRequest:
+    """One field is wrong."""
+    return InvalidRequest([{"field": field, "message": message}])

@@ -1,7 +1,7 @@
 """What the monitor does for people, through the API and the command line alike."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -15,16 +15,15 @@ from penstock.events.log import EventLog
 from penstock.extract.registry import Registry
 from penstock.kernel.admission import Admission
 from penstock.products import corrections, history, visible
-from penstock.products import sources as shops
 from penstock.products.history import Filter as PriceFilter
-from penstock.products.tables import products, source_products
+from penstock.products.tables import products
 from penstock.quality.settings import QualitySettings
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-from penstock.web.errors import InvalidRequest, NotFound
+from penstock.web.errors import NotFound
 from penstock.workloads.monitor import rules
 from penstock.workloads.monitor.adapters import Adapters, UnknownAdapterStatus
-from penstock.workloads.monitor.drafting import Drafter, DraftRefused
+from penstock.workloads.monitor.drafting import Drafter, invalid
 from penstock.workloads.monitor.exporting import Exporter
 from penstock.workloads.monitor.importing import Importer
 from penstock.workloads.monitor.model import AdapterStatus, DisabledReason, Trigger
@@ -32,12 +31,12 @@ from penstock.workloads.monitor.quarantine import Quarantine
 from penstock.workloads.monitor.replaying import Replaying
 from penstock.workloads.monitor.runs import Launch, Launcher, PutIn, RunRefused, Runs
 from penstock.workloads.monitor.settings import MonitorSettings
+from penstock.workloads.monitor.shops import Shops
 from penstock.workloads.monitor.tables import scrape_results
 from penstock.workloads.monitor.targets import Targets, find_target, look_up
 from penstock.workloads.monitor.why import Explanation, explain
 
 Row = dict[str, Any]
-MOST_PRODUCTS = 200
 
 
 class Means(NamedTuple):
@@ -53,114 +52,6 @@ class Means(NamedTuple):
     #: Only to look at URLs: names are looked up by whoever contacts them.
     admission: Admission
     chance: random.Random
-
-
-@dataclass(frozen=True, slots=True)
-class Shops:
-    """Sources and retailers."""
-
-    store: Store
-    drafter: Drafter
-
-    async def all(self, domain: str | None = None) -> list[Row]:
-        """Sources by name."""
-        return await self.store.read(lambda unit: shops.list_sources(unit, domain=domain))
-
-    async def get(self, name_or_id: str) -> Row:
-        """A source."""
-        return await self.store.read(lambda unit: shops.get_source(unit, name_or_id))
-
-    async def retailers(self) -> list[Row]:
-        """Retailers by name."""
-        return await self.store.read(shops.list_retailers)
-
-    async def add_retailer(self, name: str, website_url: str | None, who: str) -> Row:
-        """A new retailer."""
-        return await self.store.write(
-            lambda unit: shops.create_retailer(unit, name, website_url, who=who)
-        )
-
-    async def add(
-        self,
-        name: str,
-        domain: str,
-        retailer: str,
-        *,
-        who: str,
-        adapter_id: str | None = None,
-        scrape_config: Mapping[str, Any] | None = None,
-    ) -> Row:
-        """A new source; a retailer that is not known yet is added with it."""
-        self._check_adapter(domain, adapter_id)
-
-        def work(unit: Unit) -> Row:
-            found = _retailer(unit, retailer, who)
-            return shops.create_source(
-                unit,
-                name,
-                domain,
-                found["id"],
-                who=who,
-                adapter_id=adapter_id,
-                scrape_config=scrape_config,
-            )
-
-        return await self.store.write(work)
-
-    async def edit(self, name_or_id: str, who: str, **changes: Any) -> Row:
-        """Change a source; visibility and trust are decisions that are kept apart."""
-        visibility = changes.pop("visibility_status", None)
-        trusted = changes.pop("upc_trusted", None)
-
-        def work(unit: Unit) -> Row:
-            source = shops.get_source(unit, name_or_id)
-            source_id = source["id"]
-            if changes.get("adapter_id"):
-                self._check_adapter(source["domain"], changes["adapter_id"])
-            if changes:
-                source = shops.edit_source(unit, source_id, who=who, **changes)
-            if visibility is not None:
-                source = shops.set_visibility(unit, source_id, visibility, who=who)
-            if trusted is not None:
-                source = shops.set_trust(unit, source_id, upc_trusted=trusted, who=who)
-            return source
-
-        return await self.store.write(work)
-
-    async def approve(self, name_or_id: str, who: str) -> Row:
-        """Say that the terms of service were read and allow this: its targets may be fetched."""
-
-        def work(unit: Unit) -> Row:
-            source_id = shops.get_source(unit, name_or_id)["id"]
-            return shops.approve_terms(unit, source_id, who=who)
-
-        return await self.store.write(work)
-
-    async def revoke(self, name_or_id: str, who: str) -> Row:
-        """Take the approval back: nothing more is fetched."""
-
-        def work(unit: Unit) -> Row:
-            source_id = shops.get_source(unit, name_or_id)["id"]
-            return shops.revoke_terms(unit, source_id, who=who)
-
-        return await self.store.write(work)
-
-    def _check_adapter(self, domain: str, adapter_id: str | None) -> None:
-        if not adapter_id:
-            return
-        try:
-            self.drafter.adapter_for(parse(f"https://{domain}/"), adapter_id)
-        except DraftRefused as error:
-            raise invalid("adapter_id", str(error)) from error
-        except UrlError as error:
-            raise invalid("domain", str(error)) from error
-
-
-def _retailer(unit: Unit, name_or_id: str, who: str) -> Row:
-    try:
-        return shops.get_retailer(unit, name_or_id)
-    except NotFound:
-        return shops.create_retailer(unit, name_or_id, who=who)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,15 +140,6 @@ def find_product(unit: Unit, product_id: str) -> Row:
     for row in unit.rows(select(products).where(products.c.id == product_id)):
         return row
     raise NotFound("Product not found")
-
-
-def product_of(unit: Unit, target: Mapping[str, Any]) -> str | None:
-    """The product that a target's page shows, if that is known."""
-    query = select(source_products.c.product_id).where(
-        source_products.c.id == target["source_product_id"]
-    )
-    found: str | None = unit.run(query).scalar()
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,8 +308,3 @@ def open_service(
         replaying=Replaying(store, means.blobs, means.registry, quality),
         nudge=means.nudge,
     )
-
-
-def invalid(field: str, message: str) -> InvalidRequest:
-    """One field is wrong."""
-    return InvalidRequest([{"field": field, "message": message}])
