@@ -21,7 +21,7 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV) '$(PYTHON)'
 	@touch $@
 
-demo: setup ## fetch a small local web site politely and watch the gates at work
+demo: setup ## watch the gates, a killed run and the price monitor at work on a local web site
 	@$(BIN)/python -m tests.site.demo
 
 test: check ## check the code, start the real servers, run every test
@@ -32,6 +32,7 @@ bench: setup ## measure against peers, side by side
 	@$(BIN)/python -m benchmarks.engine
 	@$(BIN)/python -m benchmarks.browsers
 	@$(BIN)/python -m benchmarks.service
+	@$(BIN)/python -m benchmarks.monitor
 	@$(BIN)/python -m benchmarks.extraction $(PAGES)
 
 chaos: setup ## break everything under load, at length, and count what it cost

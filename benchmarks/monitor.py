@@ -44,6 +44,7 @@ def main() -> None:
 def read_options() -> Namespace:
     parser = ArgumentParser(prog="python -m benchmarks.monitor", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=("costs", "runs", "prices"))
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
     parser.add_argument("--targets", type=_numbers, default=TARGETS, help="rows, with commas")
     parser.add_argument("--prices", type=_numbers, default=PRICES, help="rows, with commas")
     parser.add_argument("--pages", type=int, default=10_000, help="read in a whole run")
@@ -69,7 +70,7 @@ def store_of(engine: str) -> Iterator[str]:
 def costs(options: Namespace) -> str:
     """What a target costs the store, by the number of targets."""
     rows = []
-    for engine in ENGINES:
+    for engine in options.engines:
         found = [_costs_at(engine, number) for number in options.targets]
         for kind, words in COSTS.items():
             each = [figures[kind] for figures in found]
@@ -81,8 +82,8 @@ def costs(options: Namespace) -> str:
         "tick; and to be recorded with its price, 200 in one settlement that ends 10 runs. "
         "Every target in the table has an offer, a product, a price and a result; there are the "
         "runs of a week in which each was read daily, 20 together. Five rounds with 200 targets "
-        "each from all over the table, then the same again with another price; best of them.\n\n"
-        + render_table(("µs per target", *headings, "growth"), rows)
+        "each from all over the table, then three times the same with other prices; best of "
+        "them.\n\n" + render_table(("µs per target", *headings, "growth"), rows)
     )
 
 
@@ -101,14 +102,15 @@ def runs(options: Namespace) -> str:
         urls = Path(folder) / "urls"
         urls.write_text("\n".join(shops.url(product) for product in shops.products()))
         for _ in range(options.rounds):
-            for engine in ENGINES:
+            for engine in options.engines:
                 for manner, figures in _run(engine, urls).items():
                     found.setdefault((engine, manner), []).append(figures)
     rows = [_run_row(*key, figures) for key, figures in found.items()]
     return (
         f"Whole runs: {options.pages:,} targets on {site.SHOPS} shops (nginx, pages of 18 KB, on "
-        f"the same cores), pacing off, {AT_ONCE} at once, from the first tick to the last commit, pages kept; first "
-        "everything is new, then every page is unchanged (304). One process; medians of "
+        f"the same cores), pacing off, {AT_ONCE} at once, from the first tick to the last commit, "
+        "pages kept; first everything is new, then every page is unchanged (304). One process; "
+        "medians of "
         f"{options.rounds} rounds.\n\n" + render_table(("", "targets/s", "CPU ms/target"), rows)
     )
 
@@ -131,7 +133,7 @@ def prices(options: Namespace) -> str:
     """What it takes to see the prices of one product, by the number of all prices."""
     rows = []
     extra = "--depths", ",".join(map(str, options.prices))
-    for engine in ENGINES:
+    for engine in options.engines:
         with store_of(engine) as url:
             found = contest(Path(sys.executable), "monitor_prices", url, ASKED, *extra)
         for kind, words in LOOKS.items():
@@ -141,8 +143,8 @@ def prices(options: Namespace) -> str:
     headings = [f"{depth:,} prices" for depth in options.prices]
     return (
         "Prices of one product, sold by 4 shops, of 2,500 products; the newest 1,000 of them. "
-        f"Milliseconds, median and 95th percentile of {ASKED} products; in brackets how many prices "
-        "the answer has.\n\n" + render_table(("p50 / p95 ms", *headings), rows)
+        f"Milliseconds, median and 95th percentile of {ASKED} products; in brackets how many "
+        "prices the answer has.\n\n" + render_table(("p50 / p95 ms", *headings), rows)
     )
 
 

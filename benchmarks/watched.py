@@ -1,11 +1,14 @@
 """Rows of a price monitor that has been at work for long, made by the database itself."""
 
+import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import closing
 
 from sqlalchemy import text
 
 from penstock.products.tables import retailers, sources
+from penstock.store.settings import FILE_NAME, StoreSettings
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from tests.stores import run_sql
@@ -128,8 +131,7 @@ async def make_offers(store: Store, products: int, per_product: int) -> None:
 async def make_prices(store: Store, rounds: range) -> None:
     """A price of every offer in each round; rounds are six hours apart."""
     for number in rounds:
-        values = {"round": number, "retailer": RETAILER, "now": BEGIN}
-        await _run(store, _PRICES, values)
+        await _run(store, _PRICES, {"round": number, "retailer": RETAILER, "now": BEGIN})
 
 
 async def _fill(store: Store, statement: str, number: int, **more: int) -> None:
@@ -144,7 +146,10 @@ async def _run(store: Store, statement: str, values: Mapping[str, int | str]) ->
     await store.write(lambda unit: unit.run(text(statement), needed) and None)
 
 
-async def tidy(url: str) -> None:
-    """What the server does by itself after a while, done before anything is measured."""
-    if url:
-        await run_sql(url, "VACUUM ANALYZE")
+async def tidy(settings: StoreSettings) -> None:
+    """What an engine does by itself after a while, done before anything is measured."""
+    if settings.is_shared:
+        await run_sql(settings.url.get_secret_value(), "VACUUM ANALYZE")
+        return
+    with closing(sqlite3.connect(settings.folder / FILE_NAME)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

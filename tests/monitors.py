@@ -31,13 +31,14 @@ from penstock.queue.sql import SqlQueue
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.adapters import Adapters
+from penstock.workloads.monitor.changes import Change
 from penstock.workloads.monitor.clearance import Clearance
 from penstock.workloads.monitor.counting import Fate
 from penstock.workloads.monitor.ending import Ends, OpsAlert
 from penstock.workloads.monitor.lane import MonitorLane
 from penstock.workloads.monitor.leaving import Timetable
 from penstock.workloads.monitor.quarantine import Quarantine
-from penstock.workloads.monitor.recording import Change, Recorder
+from penstock.workloads.monitor.recording import Recorder
 from penstock.workloads.monitor.runs import LANE, Launcher, Runs
 from penstock.workloads.monitor.scheduling import TargetScheduler
 from penstock.workloads.monitor.tables import (
@@ -70,10 +71,9 @@ class Monitor:
         self.changes: list[Change] = []
         self.fates: dict[str, Fate] = {}
         self.rejected: list[tuple[str, int]] = []
-        timetable = Timetable(random.Random(1))
+        timetable = Timetable()
         ends = Ends(self.log, lambda _unit, alerts: self.alerts.extend(alerts))
         recorder = Recorder(
-            self.log,
             ends,
             QualitySettings(),
             timetable,
@@ -90,7 +90,9 @@ class Monitor:
         )
         self.runs = Runs(store, self.launcher)
         self.adapters = Adapters(store, self.log)
-        self.quarantine = Quarantine(store, self.log)
+        self.quarantine = Quarantine(
+            store, self.log, lambda _unit, changes: self.changes.extend(changes)
+        )
         self.upkeep = RunUpkeep(store, ends, timetable)
         self.scheduler = self._scheduler(store)
 
@@ -105,6 +107,7 @@ class Monitor:
             self.clock,
             random.Random(1),
             rejected=lambda reason, number: self.rejected.append((reason, number)),
+            tell_ops=lambda _unit, alerts: self.alerts.extend(alerts),
         )
 
     # ── arranging

@@ -43,6 +43,8 @@ from tests.stores import all_of, result_of
 #: Targets that are due together; of each shop as many.
 DUE = watched.SHOPS * watched.RUN_SIZE
 SETS = 5
+#: What the pages say, the first time and then; each time another price.
+FIRST, LATER = "19.99", ("18.99", "19.49", "18.49")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ async def open_bench(url: str, number: int) -> AsyncIterator[Bench]:
             await migrate.upgrade(store)
             await watched.make_shops(store)
             await watched.make_targets(store, number)
-            await watched.tidy(url)
+            await watched.tidy(settings.store)
             async with (
                 build(settings) as platform,
                 open_engine(settings, platform, store) as engine,
@@ -144,7 +146,7 @@ def _scheduler(platform: Platform, engine: Engine) -> TargetScheduler:
 async def measure(url: str, number: int) -> Costs:
     costs = Costs()
     async with open_bench(url, number) as bench:
-        for kind, price in ((costs.first, "19.99"), (costs.again, "18.99")):
+        for kind, price in [(costs.first, FIRST), *((costs.again, price) for price in LATER)]:
             for ids in sets_of(number):
                 scheduling, recording = await bench.round(ids, price)
                 costs.scheduling.append(scheduling)

@@ -5,6 +5,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median, quantiles
@@ -43,10 +44,14 @@ async def ask(store: Store, look: Look, ids: Sequence[str]) -> dict[str, float]:
     spent, found = [], 0
     for product in ids:
         began = time.perf_counter()
-        rows = await store.read(lambda unit, product=product: look(unit, product))  # type: ignore[misc]
+        rows = await store.read(partial(_look, look, product))
         spent.append((time.perf_counter() - began) * 1000)
         found += len(rows)
     return {"p50": median(spent), "p95": quantiles(spent, n=20)[-1], "rows": found / len(ids)}
+
+
+def _look(look: Look, product: str, unit: Unit) -> Sequence[Any]:
+    return look(unit, product)
 
 
 async def measure(
@@ -66,7 +71,7 @@ async def measure(
             for depth in depths:
                 rounds = depth // OFFERS
                 await watched.make_prices(store, range(done, rounds))
-                await watched.tidy(url)
+                await watched.tidy(settings)
                 done = rounds
                 figures[depth] = {name: await ask(store, look, ids) for name, look in LOOKS.items()}
     return figures

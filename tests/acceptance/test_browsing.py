@@ -28,6 +28,7 @@ POLICIES = {
     "browser.shop01.test": {"fetcher": "browser"},
     "http.shop01.test": {"fetcher": "http"},
     "blocking.shop01.test": {"block_resources": True},
+    "open.shop01.test": {"block_resources": True},
     "showing.shop01.test": {"block_resources": False},
     "default": {"min_delay_ms": 1, "max_delay_ms": 2},
 }
@@ -448,7 +449,9 @@ async def test_a_page_without_its_images_is_the_same_page(site: Site, platform: 
         "Content-Encoding": "gzip",
         "Set-Cookie": "kept=yes",
     }
-    body = gzip.compress(f"<!doctype html><title>Page</title>{told}{script}".encode("latin-1"))
+    body = gzip.compress(
+        f"<!doctype html><title>Page</title>{told}{script}</html>".encode("latin-1")
+    )
     site.reply("blocking.shop01.test", "/encoded", Reply(200, body, headers))
 
     outcome = await platform.pipeline.run(browse("http://blocking.shop01.test/encoded"))
@@ -473,6 +476,57 @@ async def test_where_images_are_blocked_the_page_does_not_even_ask_for_them(
 
     assert "<title>img-src</title>" in page_of(outcome).text
     assert page_of(outcome).text.count("padding") == 60_000
+
+
+async def test_a_page_that_does_not_show_its_end_is_left_to_the_browser_next_time(
+    site: Site, platform: Platform
+) -> None:
+    body = gzip.compress(b"<!doctype html><title>Open</title><p>No end tag")
+    headers = {"Content-Type": "text/html", "Content-Encoding": "gzip"}
+    site.reply("open.shop01.test", "/open", Reply(200, body, headers))
+
+    first = await platform.pipeline.run(browse("http://open.shop01.test/open"))
+    second = await platform.pipeline.run(browse("http://open.shop01.test/open"))
+
+    assert first.failure is not None
+    assert first.failure.reason == "truncated"
+    assert first.failure.retriable
+    assert "<title>Open</title>" in page_of(second).text
+
+
+HEAD_OF_HALF = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+HALF = b"<!doctype html><title>Half</title><p>12"
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        HEAD_OF_HALF + b"Content-Length: 4000\r\n\r\n" + HALF,
+        HEAD_OF_HALF + b"Transfer-Encoding: chunked\r\n\r\n27\r\n" + HALF + b"\r\n",
+    ],
+    ids=["length", "chunked"],
+)
+async def test_half_a_page_is_none_where_images_are_blocked_too(
+    site: Site, platform: Platform, cut: bytes
+) -> None:
+    site.reply("open.shop01.test", "/half", Raw.of(cut))
+
+    outcome = await platform.pipeline.run(browse("http://open.shop01.test/half"))
+
+    assert outcome.failure is not None
+    assert outcome.failure.reason == "truncated"
+
+
+@pytest.mark.parametrize("status", [520, 999])
+async def test_an_odd_status_is_told_where_images_are_blocked_too(
+    site: Site, platform: Platform, status: int
+) -> None:
+    site.reply("blocking.shop01.test", "/odd", Reply(status, "<html>no</html>"))
+
+    outcome = await platform.pipeline.run(browse("http://blocking.shop01.test/odd"))
+
+    assert outcome.failure is not None
+    assert outcome.failure.status == status
 
 
 async def test_the_caller_s_headers_and_cookies_stay_at_their_origin(

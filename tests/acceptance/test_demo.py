@@ -1,12 +1,13 @@
 """The demo shows what it promises."""
 
+from collections.abc import AsyncIterator
 from io import StringIO
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from tests.site import DEMO_HOSTS, Site, monitor_demo
+from tests.site import DEMO_HOSTS, Site, demo
 from tests.site.demo import DURABLE, EXTRA, PACE, PRODUCTS, extract, fetch, kill_and_resume
 from tests.site.monitor_demo import NotSeenError, show_monitor
 from tests.site.shops import product
@@ -74,16 +75,28 @@ async def test_the_demo_shows_the_monitor_from_the_first_price_to_the_canary() -
         assert each in said
 
 
-async def test_the_demo_fails_if_the_fix_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    raised = {'VERSION = "1.0.0"': 'VERSION = "1.1.0"'}
-    monkeypatch.setattr(monitor_demo, "FIX", raised)
+async def test_the_demo_fails_if_something_is_not_seen() -> None:
     screen = StringIO()
     async with Site() as site:
         known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
         settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
-        with pytest.raises(NotSeenError, match="0 newly good"):
+        site.robots["lamps.test"] = "User-agent: *\nDisallow: /"
+        with pytest.raises(NotSeenError, match=r"Lamp shop is approved.*: 0 prices"):
             await show_monitor(Console(file=screen), site, settings)
-    assert "canary" not in screen.getvalue()
+    assert "nothing is fetched yet" in screen.getvalue()
+    assert "disables itself" not in screen.getvalue()
+
+
+async def test_the_exit_code_says_that_something_is_not_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def nothing(*_: Any) -> AsyncIterator[dict[str, Any]]:
+        outcomes: list[dict[str, Any]] = []
+        for outcome in outcomes:
+            yield outcome
+
+    monkeypatch.setattr(demo, "fetch", nothing)
+    assert await demo.main() == 1
 
 
 def reason(outcome: dict[str, Any]) -> str | None:

@@ -20,6 +20,8 @@ from penstock.workloads.monitor.alerts import (
     Kind,
     OpsAlerts,
     list_alerts,
+    long_pause,
+    rejection,
     resolve,
 )
 from penstock.workloads.monitor.ending import OpsAlert
@@ -169,13 +171,14 @@ async def test_stale_targets_are_told_of_while_there_are_many(office: Office) ->
     assert await office.open_kinds() == set()
 
 
-async def test_rejections_are_told_together(office: Office) -> None:
+async def test_rejections_and_a_long_pause_are_told_once_as_long_as_they_last(
+    office: Office,
+) -> None:
     for _ in range(5):
-        office.upkeep.rejected("queue_full", 100)
+        await office.tell(rejection("queue_full", 100), long_pause(1800))
 
-    assert await office.upkeep.tell_rejections() == 500
-    assert await office.upkeep.tell_rejections() == 0
-
-    (told,) = await office.told()
-    assert (told["kind"], told["severity"]) == ("queue_rejections", "P2")
-    assert "500 targets" in told["message"]
+    rejected, paused = await office.told()
+    assert (rejected["kind"], rejected["severity"]) == ("queue_rejections", "P2")
+    assert "100 targets" in rejected["message"]
+    assert (paused["kind"], paused["subject"]) == ("scheduler_paused", ALL)
+    assert "30 minutes" in paused["message"]

@@ -3,11 +3,14 @@
 import asyncio
 
 import pytest
+from sqlalchemy import update
 
-from penstock.kernel.model import Outcome
+from penstock.kernel.model import Outcome, SiteWide, UrlSpecific
 from penstock.queue.ports import Claim
+from penstock.store.unit import Unit
 from penstock.workloads.monitor.adapters import UnknownAdapterStatus
 from penstock.workloads.monitor.model import DisabledReason
+from penstock.workloads.monitor.tables import scrape_runs, scrape_targets
 from tests.monitors import Monitor, open_monitor
 from tests.stores import Stores
 
@@ -175,3 +178,84 @@ async def test_disabling_while_results_come_in_loses_none(stores: Stores) -> Non
     total = run["offers_valid"] + run["offers_quarantined"]
     assert total == run["urls_attempted"] == run["offers_extracted"]
     assert len(await monitor.all_prices()) == run["offers_valid"]
+
+
+async def test_disabling_and_enabling_during_a_canary_leaves_no_target_waiting(
+    stores: Stores,
+) -> None:
+    monitor = await broken_shop(stores, 2)
+    await monitor.tick()
+    await monitor.adapters.enable("product@shop", "ann")
+    await monitor.tick()
+    first = await monitor.claims()
+    await monitor.adapters.disable("product@shop", "ann", DisabledReason.MANUAL)
+    await monitor.adapters.enable("product@shop", "ann")
+    await monitor.tick()
+    second = await monitor.claims()
+    assert (len(first), len(second)) == (3, 3)
+    await monitor.end(first, monitor.good)
+    await monitor.end(second, monitor.good)
+    await monitor.tick()
+    await monitor.end(await monitor.claims(), monitor.good)
+    assert all(row["next_due_at"] is not None for row in await monitor.all_targets())
+    assert not (await monitor.status())["needs_canary"]
+
+
+async def test_what_was_set_aside_too_late_to_be_woken_is_looked_at_after_an_hour(
+    stores: Stores,
+) -> None:
+    monitor = await open_monitor(stores)
+    await monitor.tick()
+    await monitor.targets(await monitor.source(), 3)
+    await monitor.tick()
+    await monitor.end(await monitor.claims(), monitor.good)
+    lost = update(scrape_targets).values(next_due_at=None)
+    await monitor.store.write(lambda unit: unit.run(lost) and None)
+    await monitor.tick()
+    assert await monitor.claims() == []
+    monitor.scheduler.forget_woken()
+    await monitor.tick()
+    assert len(await monitor.claims()) == 3
+
+
+async def test_pages_that_are_all_gone_stop_an_adapter_and_a_site_that_is_away_does_not(
+    stores: Stores,
+) -> None:
+    monitor = await open_monitor(stores)
+    await monitor.targets(await monitor.source(), 20)
+    for _ in range(2):
+        await monitor.run(monitor.failing(SiteWide("timeout", "slow")))
+        await monitor.make_due()
+    assert (await monitor.status())["enabled"]
+    for _ in range(2):
+        await monitor.run(monitor.failing(UrlSpecific("http_404", "gone", 404)))
+        await monitor.make_due()
+    assert not (await monitor.status())["enabled"]
+
+
+async def test_broken_urls_say_nothing_of_what_is_usual(stores: Stores) -> None:
+    monitor = await open_monitor(stores)
+    await monitor.targets(await monitor.source(), 20)
+    await monitor.run(monitor.good)
+    recheck = update(scrape_runs).values(trigger="RECHECK")
+    await monitor.store.write(lambda unit: unit.run(recheck) and None)
+    await monitor.make_due()
+    await monitor.run(monitor.good)
+    assert (await monitor.status())["baseline_sample_size"] == 0
+
+
+async def test_abandoned_runs_of_a_stopped_adapter_are_all_quarantined(stores: Stores) -> None:
+    monitor = await broken_shop(stores, 1)
+    for part in range(2):
+        ids = [row["id"] for row in await monitor.all_targets()][part * 10 :][:10]
+        await monitor.runs.start("ann", target_ids=ids)
+    bad = {"extraction_failures": 20, "urls_attempted": 20, "urls_failed": 20, "started_at": 1}
+    is_new = scrape_runs.c.status == "RUNNING"
+
+    def abandon(unit: Unit) -> None:
+        unit.run(update(scrape_runs).where(is_new).values(bad))
+        unit.run(update(scrape_targets).values(run_id=None))
+
+    await monitor.store.write(abandon)
+    assert await monitor.upkeep.settle_lost() == 2
+    assert [run["status"] for run in await monitor.all_runs()][1:] == ["QUARANTINED"] * 2

@@ -4,9 +4,12 @@ import asyncio
 from decimal import Decimal
 
 import pytest
+from sqlalchemy import update
 
+from penstock.products.history import find
 from penstock.web.errors import Conflict, InvalidRequest, NotFound
 from penstock.workloads.monitor.model import QuarantineStatus
+from penstock.workloads.monitor.tables import quarantined_offers
 from tests.monitors import Monitor, open_monitor
 from tests.stores import Stores, lose_next_commit
 
@@ -102,3 +105,65 @@ async def test_results_are_forgotten_but_not_the_last_good_one_nor_what_waits(
     assert await monitor.upkeep.forget_results(-1) == 1
     reasons = {row["reason"] for row in await monitor.results()}
     assert reasons == {None, "VALIDATION_FAILED"}
+
+
+async def test_a_release_of_the_newest_price_is_announced_and_shows_who_did_it(
+    stores: Stores,
+) -> None:
+    monitor, offer_id = await with_a_jump(stores)
+    monitor.changes.clear()
+    released = await monitor.quarantine.release(offer_id, who="ann", why="they ask that")
+    [change] = monitor.changes
+    assert (change.price_id, str(change.after.price)) == (released["price_id"], "199.99")
+    assert "price.changed" in await monitor.topics()
+    row = await monitor.store.read(lambda unit: find(unit, released["price_id"]))
+    assert row is not None
+    assert row["released_by"] == "ann"
+
+
+async def test_a_release_of_an_older_price_is_no_news(stores: Stores) -> None:
+    monitor, offer_id = await with_a_jump(stores)
+    await monitor.make_due()
+    await monitor.run(monitor.good)
+    monitor.changes.clear()
+    await monitor.quarantine.release(offer_id, who="ann", why="they asked that")
+    assert monitor.changes == []
+    assert "price.changed" not in await monitor.topics()
+
+
+async def test_another_currency_needs_a_price_and_must_exist(stores: Stores) -> None:
+    monitor, offer_id = await with_a_jump(stores)
+    release = monitor.quarantine.release
+    with pytest.raises(InvalidRequest, match="price"):
+        await release(offer_id, who="ann", why="x", currency="EUR")
+    with pytest.raises(InvalidRequest, match="currency"):
+        await release(offer_id, who="ann", why="x", currency="QQQ", price=Decimal("5"))
+    assert len(await monitor.all_prices()) == 1
+
+
+async def test_a_corrected_price_has_a_cost_per_round_of_its_own(stores: Stores) -> None:
+    monitor, offer_id = await with_a_jump(stores)
+    [row] = await monitor.set_aside()
+    offer = {**row["offer"], "cost_per_round_minor": "399.98", "round_count": 50}
+    changed = update(quarantined_offers).values(offer=offer)
+    await monitor.store.write(lambda unit: unit.run(changed) and None)
+    released = await monitor.quarantine.release(
+        offer_id, who="ann", why="a digit too many", price=Decimal("20.00")
+    )
+    [price] = [row for row in await monitor.all_prices() if row["id"] == released["price_id"]]
+    assert price["cost_per_round"] == Decimal("0.4")
+
+
+async def test_old_runs_are_forgotten_when_nothing_of_them_is_needed(stores: Stores) -> None:
+    monitor, offer_id = await with_a_jump(stores)
+    await monitor.make_due()
+    await monitor.run(monitor.changed_markup)
+    await monitor.upkeep.forget_results(-1)
+    assert await monitor.upkeep.forget_runs(1) == 0
+    # One has the last good result, and one an offer that waits.
+    assert await monitor.upkeep.forget_runs(-1) == 1
+    await monitor.quarantine.discard(offer_id, who="ann", why="a mistake")
+    assert await monitor.upkeep.forget_results(-1) == 1
+    assert await monitor.upkeep.forget_runs(-1) == 1
+    assert await monitor.set_aside() == []
+    assert len(await monitor.all_runs()) == 1

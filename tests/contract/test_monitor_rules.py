@@ -11,7 +11,7 @@ from penstock.products.tables import products
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor import rules
-from penstock.workloads.monitor.recording import Change
+from penstock.workloads.monitor.changes import Change
 from penstock.workloads.monitor.rules import PRICE_ALERT, PriceAlerts, RuleKind, RuleRefused
 from tests.stores import Stores
 from tests.unit.products.offers import open_shop

@@ -1,7 +1,11 @@
 """Runs of the monitor on both engines: scheduled, recorded and ended exactly once."""
 
 import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from sqlalchemy import update
 
 from penstock.kernel.model import Blocked, SiteWide, UrlSpecific
@@ -9,9 +13,19 @@ from penstock.products.sources import approve_terms
 from penstock.queue.ports import LaneLimit
 from penstock.queue.tables import items
 from penstock.queue.upkeep import Upkeep
-from penstock.workloads.monitor.model import Trigger
+from penstock.store.store import Store
+from penstock.store.unit import Unit
+from penstock.workloads.monitor import runs
+from penstock.workloads.monitor.clearance import WITHDRAWN, Clearance
+from penstock.workloads.monitor.model import DisabledReason, Trigger
+from penstock.workloads.monitor.runs import RunRefused
+from penstock.workloads.monitor.tables import scrape_targets
 from tests.monitors import ROBOTS_DENY, open_monitor, product_page
 from tests.stores import Stores, counted, lose_next_commit, pending
+
+
+async def now_of(store: Store) -> int:
+    return await store.read(lambda unit: unit.now)
 
 
 async def test_a_run_counts_every_kind_of_end_and_its_rates_add_up(stores: Stores) -> None:
@@ -62,12 +76,12 @@ async def test_what_is_due_is_put_in_one_run_per_source_and_adapter_and_only_onc
         await monitor.targets(await monitor.source(name), 3, host=f"{name}.test")
     await monitor.tick()
     await monitor.tick()
-    runs = await monitor.all_runs()
-    assert [(run["urls_total"], run["status"], run["trigger"]) for run in runs] == [
+    begun = await monitor.all_runs()
+    assert [(run["urls_total"], run["status"], run["trigger"]) for run in begun] == [
         (3, "RUNNING", "SCHEDULED")
     ] * 2
     assert len(await monitor.claims()) == 6
-    assert {row["run_id"] for row in await monitor.all_targets()} == {run["id"] for run in runs}
+    assert {row["run_id"] for row in await monitor.all_targets()} == {run["id"] for run in begun}
 
 
 async def test_a_source_is_not_read_before_its_terms_are_approved(stores: Stores) -> None:
@@ -86,9 +100,9 @@ async def test_what_the_queue_has_no_room_for_stays_due(stores: Stores) -> None:
     await monitor.targets(await monitor.source(), 5)
     await monitor.targets(await monitor.source("store"), 2, host="store.test")
     await monitor.tick()
-    runs = await monitor.all_runs()
+    begun = await monitor.all_runs()
     # One shop with more than its share does not keep the other from being read.
-    assert sorted(run["urls_total"] for run in runs) == [2, 3]
+    assert sorted(run["urls_total"] for run in begun) == [2, 3]
     waiting = [row for row in await monitor.all_targets() if row["run_id"] is None]
     assert len(waiting) == 2
     assert all(row["next_due_at"] is not None for row in waiting)
@@ -286,3 +300,97 @@ async def test_a_blocked_page_counts_as_unreadable(stores: Stores) -> None:
     assert (run["urls_failed"], run["extraction_failures"]) == (1, 1)
     [result] = await monitor.results()
     assert result["fetch_status"] == "blocked"
+
+
+async def test_targets_that_are_nearly_due_go_along_with_those_of_their_shop(
+    stores: Stores,
+) -> None:
+    monitor = await open_monitor(stores)
+    soon = await now_of(monitor.store) + 200_000
+    shop, store = await monitor.source(), await monitor.source("store")
+    await monitor.targets(shop, 2)
+    await monitor.targets(shop, 3, host="b.shop.test", next_due_at=soon)
+    # Neither another shop's, nor one that was read lately, nor one that has its minute.
+    await monitor.targets(store, 1, host="store.test", next_due_at=soon)
+    await monitor.targets(shop, 1, host="c.shop.test", next_due_at=soon, last_scraped_at=soon)
+    await monitor.targets(shop, 1, host="d.shop.test", next_due_at=soon, schedule="0 6 * * *")
+    await monitor.tick()
+    assert [run["urls_total"] for run in await monitor.all_runs()] == [5]
+
+
+async def test_ops_are_told_of_rejections_and_of_a_long_pause(stores: Stores) -> None:
+    monitor = await open_monitor(stores, LaneLimit(1, None, 1900.0))
+    await monitor.targets(await monitor.source(), 4)
+    await monitor.tick()
+    assert [alert.kind for alert in monitor.alerts] == ["queue_rejections", "scheduler_paused"]
+    assert "3 targets" in monitor.alerts[0].message
+
+
+async def test_a_run_by_hand_of_a_large_source_says_how_many_are_left_and_goes_on(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "MOST_BY_HAND", 2)
+    monitor = await open_monitor(stores)
+    source = await monitor.source()
+    await monitor.targets(source, 5)
+    found = [await monitor.runs.start("ann", source_id=source) for _ in range(3)]
+    assert [(launch.accepted, launch.left) for launch in found] == [(2, 3), (2, 1), (1, 0)]
+
+
+async def test_the_failed_targets_of_a_run_are_tried_again(stores: Stores) -> None:
+    monitor = await open_monitor(stores)
+    [bad, _] = await monitor.targets(await monitor.source(), 2)
+    gone = monitor.failing(UrlSpecific("http_404", "gone", 404))
+    run = await monitor.run(
+        lambda claim: (gone if claim.payload["target"] == bad else monitor.good)(claim)
+    )
+    launch = await monitor.runs.retry("ann", run["id"])
+    assert launch.accepted == 1
+    [claim] = await monitor.claims()
+    assert (claim.payload["target"], claim.payload["trigger"]) == (bad, "RETRY")
+    await monitor.end([claim], monitor.good)
+    with pytest.raises(RunRefused):
+        await monitor.runs.retry("ann", launch.runs[0])
+
+
+async def test_a_broken_url_that_answers_again_begins_anew_even_if_it_is_sold_out(
+    stores: Stores,
+) -> None:
+    monitor = await open_monitor(stores)
+    [target] = await monitor.targets(
+        await monitor.source(), 1, status="BROKEN", consecutive_failures=5
+    )
+    await monitor.run(monitor.sold_out)
+    row = await monitor.target(target)
+    assert (row["status"], row["consecutive_failures"]) == ("ACTIVE", 0)
+
+
+async def test_the_adapter_of_the_run_counts_and_not_the_one_the_target_has_by_now(
+    stores: Stores,
+) -> None:
+    monitor = await open_monitor(stores)
+    await monitor.targets(await monitor.source(), 1)
+    await monitor.tick()
+    [claim] = await monitor.claims()
+    other = update(scrape_targets).values(adapter_id="article")
+    await monitor.store.write(lambda unit: unit.run(other) and None)
+    await monitor.adapters.disable("product@shop", "ann", DisabledReason.MANUAL)
+    refused = await monitor.lane.provide(claim)
+    assert refused is not None
+    assert refused.reason == "adapter_disabled"
+
+
+async def test_who_asks_for_clearance_hears_of_any_trouble(stores: Stores) -> None:
+    store = await stores.open()
+    clearance = Clearance(store, stores.clock)
+    trouble: list[Exception] = [ZeroDivisionError("a bug")]
+
+    async def read(work: Callable[[Unit], Any]) -> Any:
+        if trouble:
+            raise trouble.pop()
+        return await store.read(work)
+
+    clearance._store = SimpleNamespace(read=read)  # type: ignore[assignment]
+    with pytest.raises(ZeroDivisionError):
+        await clearance.ask("nonsense")
+    assert await clearance.ask("nonsense") == WITHDRAWN

@@ -9,6 +9,7 @@ import json
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -40,6 +41,9 @@ ADAPTER = Path(__file__).with_name("lamps.py")
 WATCHED, RIVALS = 1, 3
 #: The price of what is watched, in per cent of the first one.
 PERCENTS = (96, 91, 93, 85, 88)
+#: Seconds until it is said that something does not happen.
+PATIENCE = 60.0
+INDENT = "    "
 OTHER_PRICE = "198.75"
 LAMP = "<html><body><h1>Lamp {}</h1><b class={}>${}.90</b><p class=stock>In stock</p></body></html>"
 FIXED = "lamps@1.1.0"
@@ -78,14 +82,14 @@ class Api:
 
     async def first_run(self, source: str) -> Row:
         """The run that the scheduler starts by itself, as it ended."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 if runs := await self.get("/runs", source=source):
                     return await self.end_of(runs[0]["id"])
                 await asyncio.sleep(0.05)
 
     async def end_of(self, run_id: str) -> Row:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 run: Row = await self.get(f"/runs/{run_id}")
                 if run["completed_at"]:
@@ -107,7 +111,7 @@ class Demo:
 
     def tell(self, text: str) -> None:
         """A line as it is: what pages say cannot change how it looks."""
-        self.console.print(Text(f"    {text}"))
+        self.console.print(Text(f"{INDENT}{text}"))
 
     def saw(self, is_true: bool, what: str) -> None:
         """Say what is seen, if it is."""
@@ -140,6 +144,8 @@ async def show_monitor(console: Console, site: Site, settings: Mapping[str, str]
             "PENSTOCK_SHARED__LOCK_FILE": str(folder / "lock"),
             "PENSTOCK_API__SERVICE_KEY": secrets.token_hex(16),
             "PENSTOCK_LOG__LEVEL": "ERROR",
+            # What commands draw is shown a little to the right.
+            "COLUMNS": str(console.width - len(INDENT)),
             "PENSTOCK_EXTRACT__ADAPTERS": str(folder / "lamps.py"),
         }
         demo = Demo(console, site, own, folder)
@@ -167,26 +173,30 @@ async def _running(settings: Mapping[str, str]) -> AsyncIterator[Api]:
     headers = {"X-Service-Key": settings["PENSTOCK_API__SERVICE_KEY"]}
     try:
         address = await _address_of(process)
-        async with httpx.AsyncClient(base_url=address, headers=headers, timeout=30) as http:
+        async with httpx.AsyncClient(base_url=address, headers=headers, timeout=PATIENCE) as http:
             yield Api(http)
     finally:
         if process.returncode is None:
             process.terminate()
-        await process.communicate()
+        _, said = await process.communicate()
+        if error := sys.exception():
+            error.add_note(f"penstock up said:\n{said.decode()}")
 
 
 async def _address_of(process: asyncio.subprocess.Process) -> str:
     assert process.stderr
-    async with asyncio.timeout(30):
+    said = ""
+    async with asyncio.timeout(PATIENCE):
         async for line in process.stderr:
-            if found := re.search(r"listens on (http://\S+)", line.decode()):
+            said += line.decode()
+            if found := re.search(r"listens on (http://\S+)", said):
                 return found[1]
-    raise NotSeenError("penstock up does not start")
+    raise NotSeenError(f"a start of penstock up; it said: {said}")
 
 
 async def _add_shops(demo: Demo, api: Api) -> None:
     demo.head("Two shops are added")
-    shops = ((CORNER, CORNER_HOST, None, CORNER_URLS), (LAMPS, LAMPS_HOST, "lamps", LAMP_URLS))
+    shops = ((LAMPS, LAMPS_HOST, "lamps", LAMP_URLS), (CORNER, CORNER_HOST, None, CORNER_URLS))
     sources = []
     for name, domain, adapter, urls in shops:
         about = {"name": name, "domain": domain, "retailer": name, "adapter_id": adapter}
@@ -217,16 +227,26 @@ async def _change_prices(demo: Demo, api: Api) -> None:
         page = product_page(CORNER_HOST, WATCHED).replace(str(first), str(amount))
         demo.site.reply(CORNER_HOST, f"/product/{WATCHED}", Reply(200, page))
         await api.read(target_ids=[target["id"]])
-        seen = Decimal((await api.get("/prices", target_id=target["id"]))[0]["price"])
+        newest, *_ = await api.get("/prices", target_id=target["id"])
+        seen = Decimal(newest["price"])
         demo.saw(seen == amount, f"{expected[-1]} → {seen} USD")
         expected.append(amount)
-    code, chart = await demo.command("monitor", "prices", "history", CORNER_URLS[WATCHED - 1])
-    for line in chart.split("prices; the newest")[0].splitlines()[:-1]:
-        demo.tell(line)
+    await _draw_history(demo, CORNER_URLS[WATCHED - 1])
+    found = await api.get("/prices", target_id=target["id"])
+    runs = {price["ingestion_run_id"] for price in found}
     demo.saw(
-        code == 0 and chart.count("●") > len(PERCENTS) and all(str(p) in chart for p in expected),
+        [Decimal(price["price"]) for price in reversed(found)] == expected
+        and len(runs) == len(expected),
         f"{len(expected)} prices, each with its run; none was overwritten",
     )
+
+
+async def _draw_history(demo: Demo, url: str) -> None:
+    code, text = await demo.command("monitor", "prices", "history", url)
+    chart, *table = re.split(r"\n.*prices; the newest", text)
+    for line in chart.rstrip().splitlines():
+        demo.tell(line)
+    demo.saw(code == 0 and "●" in chart and bool(table), "the history is drawn")
 
 
 async def _contradict(demo: Demo, api: Api) -> None:
@@ -311,8 +331,10 @@ async def _enable_again(demo: Demo, api: Api) -> None:
     )
     rest = await api.read(source=LAMPS)
     demo.saw(
-        not rest["is_canary"] and rest["offers_valid"] == len(LAMP_URLS),
-        f"so the rest may go: {rest['offers_valid']} prices by {FIXED}",
+        not rest["is_canary"]
+        and rest["offers_valid"] == len(LAMP_URLS)
+        and f"lamps@{rest['adapter_version']}" == FIXED,
+        f"so all may go: {rest['offers_valid']} prices by {FIXED}",
     )
 
 

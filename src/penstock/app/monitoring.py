@@ -50,6 +50,7 @@ class Monitoring:
     launcher: Launcher
     upkeep: RunUpkeep
     alerts: AlertUpkeep
+    ops: OpsAlerts
     metrics: MonitorMetrics
 
     def chores(self) -> list[Chore]:
@@ -58,8 +59,8 @@ class Monitoring:
         return [
             Chore("lost targets", upkeep.settle_lost, LOST_EVERY),
             Chore("alerts that are over", self.alerts.look, ALERTS_EVERY),
-            Chore("rejected targets", self.alerts.tell_rejections, ALERTS_EVERY),
             Chore("old results", lambda: upkeep.forget_results(kept.keep_results_days)),
+            Chore("old runs", lambda: upkeep.forget_runs(kept.keep_runs_days)),
             Chore("old pages", lambda: upkeep.forget_pages(kept.keep_pages_days)),
         ]
 
@@ -72,12 +73,9 @@ class Monitoring:
             platform.clock,
             platform.chance,
             tick_seconds=self.settings.tick_seconds,
-            rejected=self._rejected,
+            rejected=self.metrics.rejected,
+            tell_ops=self.ops.tell,
         )
-
-    def _rejected(self, reason: str, number: int) -> None:
-        self.metrics.rejected(reason, number)
-        self.alerts.rejected(reason, number)
 
 
 def open_monitoring(
@@ -92,14 +90,13 @@ def open_monitoring(
     """The monitor on a store and its queue."""
     section = settings.monitor
     registry = open_registry(settings.extract.adapters, settings.extract.candidates)
-    timetable = Timetable(platform.chance, section.default_schedule, section.recheck_days)
+    timetable = Timetable(section.default_schedule, section.recheck_days)
     ops, metrics = (
         OpsAlerts(log, settings.notify.alert_webhook_url),
         MonitorMetrics(platform.metrics),
     )
     ends = Ends(log, ops.tell)
     recorder = Recorder(
-        log,
         ends,
         settings.quality,
         timetable,
@@ -127,6 +124,7 @@ def open_monitoring(
         launcher=launcher,
         upkeep=RunUpkeep(store, ends, timetable),
         alerts=AlertUpkeep(store, ops),
+        ops=ops,
         metrics=metrics,
     )
 

@@ -11,6 +11,10 @@
     ├── NotDelivered         a receiver did not take a webhook; says why
     ├── CredentialNotFound   the backend has no credential of a provider for a workspace
     ├── CredentialsUnavailable   the backend does not answer, or with no credential
+    ├── NoTextMaker          no process can be started to read pages; see `workloads.scrape.texts`
+    ├── RunRefused           no run of the monitor can be started; see `workloads.monitor.runs`
+    ├── RuleRefused          a price rule makes no sense; see `workloads.monitor.rules`
+    ├── UnknownAdapterStatus   no adapter of that name has been used by the monitor
     ├── OfferRefused         a record cannot be kept as an offer; see `products.model`
     ├── ApiError             what a caller of the API is told; its tree is in `web.errors`
     ├── ClientError          what our client is told by a service; see `client.errors`

@@ -42,6 +42,8 @@ class Offer:
     adapter_version: str
     target_id: str = ""
     run_type: RunType = RunType.SCRAPE
+    #: Who let it out of quarantine.
+    released_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,12 +159,17 @@ prices = Table(
     Column("ingestion_run_id", Text, nullable=False),
     Column("adapter_id", Text, nullable=False),
     Column("adapter_version", Text, nullable=False),
+    # Who let it out of quarantine; absent for what nobody had to look at.
+    Column("released_by", CleanText),
     Column("created_at", Moment, nullable=False),
     UniqueConstraint(
         "source_product_id", "ingestion_run_id", "target_id", name="prices_observation_unique"
     ),
     Index("ix_prices_source_product_id_observed_at", "source_product_id", "observed_at"),
     Index("ix_prices_ingestion_run_id", "ingestion_run_id"),
+    Index("ix_prices_target_id_observed_at", "target_id", "observed_at"),
+    Index("ix_prices_source_id_observed_at", "source_id", "observed_at"),
+    Index("ix_prices_observed_at_id", "observed_at", "id"),
 )
 
 price_corrections = Table(

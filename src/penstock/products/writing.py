@@ -219,6 +219,7 @@ def _price_row(unit: Unit, source_product: str, offer: Offer) -> Row:
         "ingestion_run_id": offer.run_id,
         "adapter_id": offer.adapter_id,
         "adapter_version": offer.adapter_version,
+        "released_by": offer.released_by,
         "created_at": unit.now,
     }
 

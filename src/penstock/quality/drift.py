@@ -41,6 +41,8 @@ class Counts:
     unknown_availability_count: int = 0
     #: Of the failed ones, those whose page was there and could not be read.
     extraction_failures: int = 0
+    #: Of the failed ones, those in which nobody could be reached.
+    urls_unreachable: int = 0
     #: Of the valid offers, how many had each field.
     field_counts: Mapping[str, int] = field(default_factory=dict)
 
@@ -103,8 +105,11 @@ class Counts:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there were pages to be read, and none gave an offer."""
-        return self.offers_extracted == 0 and self.extraction_failures > 0
+        """Whether the site was there, and no page gave an offer."""
+        missing = self.urls_failed - self.urls_unreachable
+        # A few dead links say nothing of a shop that is sold out, or of one that is away.
+        is_dead = missing > self.urls_unreachable + self.oos_no_price_count
+        return self.offers_extracted == 0 and (self.extraction_failures > 0 or is_dead)
 
     @property
     def coverage(self) -> dict[str, float]:

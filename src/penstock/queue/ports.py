@@ -87,10 +87,11 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Once more, after so many seconds; the attempt counts."""
+    """Once more, after so many seconds; the attempt counts. `park`: its group waits, too."""
 
     delay: float
     failure: Mapping[str, Any]
+    park: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -551,7 +551,7 @@ def _wait_again(unit: Unit, endings: Sequence[tuple[Claim, Any]]) -> None:
         fewer, failure = (0, ending.failure) if isinstance(ending, Retry) else (1, None)
         rows.append({"an_id": claim.id, "at": at, "fewer": fewer, "a_failure": failure})
         changes.wait(Line(claim.lane, claim.priority, claim.group), at)
-        if isinstance(ending, Release) and ending.park:
+        if ending.park:
             changes.park(claim.lane, claim.group, at)
     unit.run(statement, rows)
 

@@ -8,10 +8,11 @@ counts when it is committed, with everything that belongs to it; then the item i
 import asyncio
 import math
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import iscoroutine
 from itertools import groupby
+from typing import Any
 
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError, StoreError
@@ -83,16 +84,17 @@ class Station:
         self._claims: dict[str, Claim] = {}
         self._in_hand: deque[Request] = deque()
         self._suspects = Suspects(queue)
-        self._providing: dict[str, asyncio.Task[None]] = {}
+        self._providing: dict[asyncio.Task[None], Claim] = {}
         self._ending: set[str] = set()
         self._held: Counter[str] = Counter()
         self._paces: dict[str, Pace] = {}
-        self._making: dict[str, asyncio.Task[None]] = {}
+        self._making: dict[asyncio.Task[None], Claim] = {}
         self._endings: list[tuple[Claim, Ending, Result | None]] = []
         self._to_settle = asyncio.Event()
         self._is_enough = asyncio.Event()
         self._enough = FEW
         self._stopping = asyncio.Event()
+        self._is_late = asyncio.Event()
         self.worker = ""
         self.progress = Progress()
         self._crew = Crew(
@@ -119,6 +121,7 @@ class Station:
     def abort(self) -> None:
         """Drop what is under way; it is given back."""
         self.stop()
+        self._is_late.set()
         self._crew.abort()
 
     def cancel(self, item: str) -> bool:
@@ -141,24 +144,40 @@ class Station:
     async def run(self, worker: str) -> None:
         """Work until stopped; then everything is ended or given back, and written."""
         self.worker = worker
-        async with asyncio.TaskGroup() as tasks:
-            settling = tasks.create_task(self._keep_settling())
-            hurry = tasks.create_task(self._end_of_grace())
-            left = await self._crew.work(self._requests())
-            hurry.cancel()
-            for task in self._providing.values():
-                task.cancel()
-            requests = (*left, *self._in_hand, *self._suspects.drain())
-            for item in (*self._providing, *(request.id for request in requests)):
-                self._end(item, Release())
-            await self._all_settled()
-            for task in (settling, *self._making.values()):
-                task.cancel()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                settling = tasks.create_task(self._keep_settling())
+                hurry = tasks.create_task(self._end_of_grace())
+                left = await self._crew.work(self._requests())
+                await self._all_made()
+                hurry.cancel()
+                self._give_back(left)
+                await self._all_settled()
+                settling.cancel()
+        finally:
+            self._cancel_errands()
 
     async def _end_of_grace(self) -> None:
         await self._stopping.wait()
         await self._clock.sleep(self._settings.grace_seconds)
-        self._crew.abort()
+        self.abort()
+
+    async def _all_made(self) -> None:
+        """Wait for what is being made of pages, as long as there is time."""
+        while self._making and not self._is_late.is_set():
+            await self._clock.wait_for(self._is_late, PAUSE / 20)
+
+    def _give_back(self, left: Sequence[Request]) -> None:
+        """Release everything that did not come to its end."""
+        begun = [claim.id for claim in (*self._providing.values(), *self._making.values())]
+        self._cancel_errands()
+        waiting = (*left, *self._in_hand, *self._suspects.drain())
+        for item in (*begun, *(request.id for request in waiting)):
+            self._end(item, Release())
+
+    def _cancel_errands(self) -> None:
+        for task in (*self._providing, *self._making):
+            task.cancel()
 
     # ── claiming
 
@@ -171,14 +190,10 @@ class Station:
                 self._held[claim.group] += 1
                 lane = self._provident.get(claim.lane)
                 if lane and lane.needs(claim):
-                    task = asyncio.create_task(self._provide(lane, claim))
-                    self._providing[claim.id] = task
+                    _run_errand(self._providing, claim, self._provide(lane, claim))
                 else:
                     self._accept(claim)
-            try:
-                self._in_hand.extend(await self._suspects.try_next(self._claims))
-            except StoreError as error:
-                get_logger().error("suspects cannot be tried", error=str(error))
+            await self._try_suspects()
             while self._in_hand:
                 yield self._in_hand.popleft()
 
@@ -195,6 +210,16 @@ class Station:
             await self._clock.sleep(PAUSE)
             return []
 
+    async def _try_suspects(self) -> None:
+        try:
+            begun, lost = await self._suspects.try_next(self._claims)
+        except StoreError as error:
+            get_logger().error("suspects cannot be tried", error=str(error))
+            return
+        self._in_hand.extend(begun)
+        for item in lost:
+            self._end(item, Release())
+
     def _share(self, group: str) -> tuple[int, float]:
         """How many more items of a domain are wanted, and for how long they will do."""
         pace = self._paces.get(group)
@@ -208,7 +233,6 @@ class Station:
         except Exception as error:
             get_logger().exception("an item cannot be provided for", item=claim.id)
             failure = Broken("internal_error", repr(error))
-        del self._providing[claim.id]
         if self._claims.get(claim.id) is not claim:
             return
         if failure is None:
@@ -248,24 +272,33 @@ class Station:
         claim = self._claims.get(outcome.request.id)
         if claim is None:
             return
+        result = self._result_or_trouble(claim, outcome)
+        if result is not None and iscoroutine(result.content):
+            _run_errand(self._making, claim, self._make(result))
+        elif result is not None:
+            self._end(claim.id, result.ending, result)
+
+    def _result_or_trouble(self, claim: Claim, outcome: Outcome) -> Result | None:
+        """What an outcome means to its lane; if nothing at all, the item is buried."""
         try:
-            result = self._result(claim, outcome)
+            return self._result(claim, outcome)
         except Exception as error:
             get_logger().exception("nothing can be made of an outcome", item=claim.id)
-            result = self._result(claim, _broken(outcome.request, error))
-        if iscoroutine(result.content):
-            self._making[claim.id] = asyncio.create_task(self._make(result))
-        else:
-            self._end(claim.id, result.ending, result)
+            broken = _broken(outcome.request, error)
+        try:
+            return self._result(claim, broken)
+        except Exception:
+            self._end(claim.id, Bury(broken.failure.as_json() if broken.failure else {}))
+            return None
 
     def _result(self, claim: Claim, outcome: Outcome) -> Result:
         lane = self._lanes[claim.lane]
         return Result(claim, outcome, lane.conclude(claim, outcome), lane.content(claim, outcome))
 
-    async def _make(self, result: Result) -> None:
+    async def _make(self, result: Result | None) -> None:
         """Wait for what is to be written of an outcome, without holding up the others."""
-        claim, outcome = result.claim, result.outcome
-        while iscoroutine(result.content):
+        while result is not None and iscoroutine(result.content):
+            claim, outcome = result.claim, result.outcome
             try:
                 result = result._replace(content=await result.content)
             except Exception as error:
@@ -273,9 +306,10 @@ class Station:
                 if not isinstance(error, PenstockError):
                     outcome = _broken(outcome.request, error)
                 await self._clock.sleep(PAUSE)
-                result = self._result(claim, outcome)
-        del self._making[claim.id]
-        self._end(claim.id, result.ending, result)
+                is_ours = self._claims.get(claim.id) is claim
+                result = self._result_or_trouble(claim, outcome) if is_ours else None
+        if result is not None:
+            self._end(result.claim.id, result.ending, result)
 
     def _will_wait(self, request: Request, wait: Wait) -> bool:
         claim = self._claims.get(request.id)
@@ -288,7 +322,7 @@ class Station:
         if wait.gate == "retry" and wait.line:
             # The site was asked and said: later. That was an attempt.
             failure = {"kind": RateLimited.kind, "reason": "rate_limited", "detail": wait.why}
-            self._end(request.id, Retry(delay, failure))
+            self._end(request.id, Retry(delay, failure, park=True))
         else:
             self._end(request.id, Release(delay, park=wait.line))
 
@@ -362,6 +396,15 @@ class Station:
         patience = self._clock.monotonic() + self._settings.grace_seconds
         while self._claims and self._clock.monotonic() < patience:
             await self._clock.sleep(PAUSE / 20)
+
+
+def _run_errand(
+    errands: dict[asyncio.Task[None], Claim], claim: Claim, errand: Coroutine[Any, Any, None]
+) -> None:
+    """Do something for a claim beside everything else."""
+    task = asyncio.create_task(errand)
+    errands[task] = claim
+    task.add_done_callback(errands.pop)
 
 
 def _broken(request: Request, error: Exception) -> Outcome:

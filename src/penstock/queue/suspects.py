@@ -6,6 +6,7 @@ again and again, in the end as the only suspect under way, is given up.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from penstock.kernel.model import Request
 from penstock.queue.ports import Claim, Queue
@@ -15,6 +16,13 @@ SUSPICIOUS = 3
 #: How many suspects are tried together, by the number of tries before.
 TOGETHER = (64, 8, 1, 1, 1)
 MOST_TRIES = len(TOGETHER)
+
+
+class Trial(NamedTuple):
+    """Requests to be begun, and items that turned out to be another's."""
+
+    begun: list[Request]
+    lost: list[str]
 
 
 class Suspects:
@@ -33,19 +41,25 @@ class Suspects:
         self._waiting[request.id] = request
 
     def drain(self) -> list[Request]:
-        """Those that were not begun; none of them waits any longer."""
+        """Those that were not begun; none of them waits any longer, and no trial is under way."""
         waiting, self._waiting = self._waiting, {}
+        self._on_trial.clear()
         return list(waiting.values())
 
-    async def try_next(self, claims: Mapping[str, Claim]) -> list[Request]:
-        """Those to be begun now, if no trial is under way; the claims are those still ours."""
+    async def try_next(self, claims: Mapping[str, Claim]) -> Trial:
+        """The next trial, if none is under way; the claims are those still ours."""
         self._on_trial.intersection_update(claims)
-        waiting = [claims[item] for item in self._waiting if item in claims]
-        if self._on_trial or not waiting:
-            return []
+        for item in self._waiting.keys() - claims.keys():
+            del self._waiting[item]
+        if self._on_trial or not self._waiting:
+            return Trial([], [])
+        waiting = [claims[item] for item in self._waiting]
         least = min(claim.tried for claim in waiting)
         chosen = [claim for claim in waiting if claim.tried == least][: TOGETHER[least]]
         self._on_trial = await self._queue.note_trial(chosen)
-        # Meanwhile some of them may have been taken from us.
-        begun = [self._waiting.pop(claim.id, None) for claim in chosen]
-        return [request for request in begun if request and request.id in self._on_trial]
+        # Those that were forgotten meanwhile are no more there.
+        taken = [self._waiting.pop(claim.id) for claim in chosen if claim.id in self._waiting]
+        return Trial(
+            [request for request in taken if request.id in self._on_trial],
+            [request.id for request in taken if request.id not in self._on_trial],
+        )

@@ -1,6 +1,6 @@
 """All scenarios, in the order of the table."""
 
-from tests.chaos.engine import clocks, crashes, disks, kills, lists, outages
+from tests.chaos.engine import clocks, crashes, disks, kills, lists, monitored, outages
 from tests.chaos.engine.scenarios import Scenario, Size
 
 SCENARIOS = {
@@ -19,6 +19,7 @@ SCENARIOS = {
             Size(50_000, 4),
         ),
         Scenario("fetch --durable", lists.kill_durable_fetch, Size(1_000, 2), Size(50_000, 50)),
+        Scenario("monitored targets", monitored.kill_monitors, Size(300, 2), Size(5_000, 20)),
         Scenario("death at every step", crashes.die_at_every_step, Size(2_000, 1), Size(5_000, 20)),
         Scenario(
             "PostgreSQL killed",

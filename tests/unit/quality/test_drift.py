@@ -60,7 +60,13 @@ GOOD = counts(20)
         ([counts(20, oos_no_price_count=20)] * 3, set(), False),
         ([counts(25, oos_no_price_count=15, extraction_failures=6)], {"high_failure_rate"}, False),
         # The site was away: nobody can tell whether the adapter fits.
-        ([counts(20, urls_failed=20)] * 3, set(), False),
+        ([counts(20, urls_failed=20, urls_unreachable=20)] * 3, set(), False),
+        ([counts(20, urls_failed=20, urls_unreachable=19)] * 3, set(), False),
+        # It was there, and all its pages were gone.
+        ([counts(20, urls_failed=20)], {"no_offers"}, False),
+        ([counts(20, urls_failed=20)] * 2, {"no_offers"}, True),
+        # It is sold out, and one page is gone.
+        ([counts(20, urls_failed=1, oos_no_price_count=19)] * 2, set(), False),
         ([counts(20, extraction_failures=20)], {"high_failure_rate", "no_offers"}, False),
         ([counts(20, zero_price_count=1)], {"zero_price"}, False),
         ([counts(20, zero_price_count=1)] * 2, {"zero_price"}, True),

@@ -8,7 +8,7 @@ import pytest
 from penstock.kernel.model import Request
 from penstock.queue.ports import Claim
 from penstock.queue.sql import SqlQueue
-from penstock.queue.suspects import MOST_TRIES, TOGETHER, Suspects
+from penstock.queue.suspects import MOST_TRIES, TOGETHER, Suspects, Trial
 from tests.stores import all_of, enter_worker, make_items, sqlite_stores
 
 
@@ -39,18 +39,18 @@ async def queue(tmp_path: Path) -> AsyncIterator[SqlQueue]:
 async def test_with_every_try_fewer_are_tried_together(queue: SqlQueue, tried: int) -> None:
     claims = await claimed(queue, 70, tried)
     suspects = suspects_of(queue, [*claims])
-    assert len(await suspects.try_next(claims)) == TOGETHER[tried]
+    assert len((await suspects.try_next(claims)).begun) == TOGETHER[tried]
 
 
 async def test_the_next_are_tried_when_all_of_a_trial_are_over(queue: SqlQueue) -> None:
     claims = await claimed(queue, 70)
     suspects = suspects_of(queue, [*claims])
-    first = await suspects.try_next(claims)
+    first = (await suspects.try_next(claims)).begun
     for request in first[1:]:
         del claims[request.id]
-    assert await suspects.try_next(claims) == []
+    assert (await suspects.try_next(claims)).begun == []
     del claims[first[0].id]
-    assert len(await suspects.try_next(claims)) == 6
+    assert len((await suspects.try_next(claims)).begun) == 6
     assert len(suspects) == 0
 
 
@@ -59,7 +59,7 @@ async def test_those_that_were_tried_less_go_first(queue: SqlQueue) -> None:
     fresh = min(claims)
     claims[fresh] = claims[fresh]._replace(tried=0)
     suspects = suspects_of(queue, [*claims])
-    assert [request.id for request in await suspects.try_next(claims)] == [fresh]
+    assert [request.id for request in (await suspects.try_next(claims)).begun] == [fresh]
 
 
 async def test_who_is_ours_no_more_is_not_begun(queue: SqlQueue) -> None:
@@ -67,8 +67,18 @@ async def test_who_is_ours_no_more_is_not_begun(queue: SqlQueue) -> None:
     first, second = sorted(claims)
     suspects = suspects_of(queue, [*claims])
     del claims[first]
-    assert [request.id for request in await suspects.try_next(claims)] == [second]
+    assert [request.id for request in (await suspects.try_next(claims)).begun] == [second]
 
     suspects = suspects_of(queue, [second])
     taken = {second: claims[second]._replace(token=1)}
-    assert await suspects.try_next(taken) == []
+    assert await suspects.try_next(taken) == Trial([], [second])
+
+
+async def test_who_is_forgotten_on_trial_and_claimed_again_is_tried_again(queue: SqlQueue) -> None:
+    claims = await claimed(queue, 1)
+    (item,) = claims
+    suspects = suspects_of(queue, [item])
+    await suspects.try_next(claims)
+    suspects.drain()
+    suspects.add(Request("http://shop.test/", id=item))
+    assert [request.id for request in (await suspects.try_next(claims)).begun] == [item]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import select, update
 
@@ -27,6 +27,15 @@ DISABLED, ENABLED = "adapter.disabled", "adapter.enabled"
 DRIFT_DETECTOR = "drift detector"
 #: What a run is marked with in which its adapter was disabled.
 WAS_DISABLED = "adapter_disabled"
+#: What is usual by so many runs is looked up anew once an hour; by fewer, at the end of each.
+SETTLED_RUNS, RENEW_MS = 20, 3_600_000
+
+
+class Announces(Protocol):
+    """Takes messages of a unit of work."""
+
+    def append(self, unit: Unit, messages: Sequence[Message]) -> None:
+        """Take them, to be written now or at the end of the unit."""
 
 
 class UnknownAdapterStatus(PenstockError):
@@ -130,7 +139,7 @@ def lock_statuses(unit: Unit, ids: Sequence[str]) -> list[dict[str, Any]]:
 
 def disable(
     unit: Unit,
-    log: EventLog,
+    log: Announces,
     status: dict[str, Any],
     *,
     who: str,
@@ -228,22 +237,42 @@ def state_of(status: Mapping[str, Any]) -> State:
     )
 
 
+def known_baseline(status: Mapping[str, Any], now: int) -> Baseline | None:
+    """What is usual, if it was found out lately from so many runs that one more changes nothing.
+
+    Where there are thousands of runs in a week, to look at them at every end costs more than
+    the ends.
+    """
+    size, at = status["baseline_sample_size"], status["baseline_updated_at"]
+    if size < SETTLED_RUNS or at is None or now - at >= RENEW_MS:
+        return None
+    return Baseline(
+        failure_rate=float(status["baseline_failure_rate"] or 0),
+        yield_rate=float(status["baseline_yield_rate"] or 0),
+        coverage=status["baseline_coverage"],
+        sample_size=size,
+    )
+
+
 def keep_judgment(
-    unit: Unit, status: dict[str, Any], judgment: Judgment, baseline: Baseline
+    unit: Unit, status: dict[str, Any], judgment: Judgment, baseline: Baseline | None
 ) -> None:
-    """Write where an adapter stands after a run."""
+    """Write where an adapter stands after a run, and what is usual if that was looked up anew."""
     state = judgment.state
     values: dict[str, Any] = {
         "consecutive_failed_batches": state.failed_batches,
         "consecutive_empty_batches": state.empty_batches,
         "consecutive_zero_price_batches": state.zero_price_batches,
         "pooled": state.pooled.as_json() if state.pooled.urls_attempted else {},
-        "baseline_sample_size": baseline.sample_size,
-        "baseline_updated_at": unit.now,
     }
     if judgment.rate is not None:
         values["last_batch_failure_rate"] = as_rate(judgment.rate)
-    if baseline.sample_size:
+    if baseline:
+        values |= {
+            "baseline_sample_size": baseline.sample_size,
+            "baseline_updated_at": unit.now,
+        }
+    if baseline and baseline.sample_size:
         values |= {
             "baseline_failure_rate": as_rate(baseline.failure_rate),
             "baseline_yield_rate": as_rate(baseline.yield_rate),

@@ -4,7 +4,6 @@ What lasts is a row that is open. It is closed when its cause is gone, or when n
 for a day.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
@@ -34,13 +33,29 @@ class Kind(StrEnum):
     ADAPTER_DISABLED = "adapter_disabled"
     QUEUE_REJECTIONS = "queue_rejections"
     STALE_TARGETS = "stale_targets"
+    SCHEDULER_PAUSED = "scheduler_paused"
 
 
 SEVERITIES: Mapping[str, str] = {
     Kind.ADAPTER_DISABLED: "P1",
     Kind.QUEUE_REJECTIONS: "P2",
     Kind.STALE_TARGETS: "P3",
+    Kind.SCHEDULER_PAUSED: "P2",
 }
+
+
+def rejection(reason: str, number: int) -> OpsAlert:
+    """The queue had no room for targets."""
+    said = f"the queue had no room for {number} targets; they are tried again later"
+    kind = Kind.QUEUE_REJECTIONS
+    return OpsAlert(kind.value, reason, SEVERITIES[kind], said)
+
+
+def long_pause(seconds: float) -> OpsAlert:
+    """The queue has been full for so long that nothing is scheduled."""
+    said = f"the queue has been full for over {seconds / 60:.0f} minutes: no target is scheduled"
+    kind = Kind.SCHEDULER_PAUSED
+    return OpsAlert(kind.value, ALL, SEVERITIES[kind], said)
 
 
 class OpsAlerts:
@@ -121,24 +136,6 @@ class AlertUpkeep:
         self._store = store
         self._alerts = alerts
         self._most_stale = most_stale
-        self._rejections: Counter[str] = Counter()
-
-    def rejected(self, reason: str, number: int) -> None:
-        """The queue had no room for targets; ops are told soon, and not for each of them."""
-        self._rejections[reason] += number
-
-    async def tell_rejections(self) -> int:
-        """Tell of what was rejected in this process since the last time; how many targets."""
-        if not self._rejections:
-            return 0
-        found, self._rejections = self._rejections, Counter()
-        await self._store.write(lambda unit: self._tell_rejections(unit, found), "upkeep")
-        return found.total()
-
-    def _tell_rejections(self, unit: Unit, found: Counter[str]) -> None:
-        for reason, number in sorted(found.items()):
-            said = f"the queue had no room for {number} targets; they are tried again later"
-            self._alerts.raise_kind(unit, Kind.QUEUE_REJECTIONS, reason, said)
 
     async def look(self) -> int:
         """Close what is over, tell of stale targets; how many alerts were closed."""

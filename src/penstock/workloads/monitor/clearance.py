@@ -16,7 +16,7 @@ from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.counting import GATE
 from penstock.workloads.monitor.model import TargetStatus
-from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_targets
+from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_runs, scrape_targets
 
 PAUSE = 1.0
 DISABLED = Refused("adapter_disabled", "its adapter is disabled", gate=GATE)
@@ -54,12 +54,16 @@ class Clearance:
                 self._asked = {**asked, **self._asked}
                 await self._clock.sleep(PAUSE)
                 continue
+            except Exception as error:  # whatever it is: those who ask must not wait for ever
+                for answer in asked.values():
+                    answer.set_exception(error)
+                continue
             for target_id, answer in asked.items():
                 answer.set_result(_refusal(found.get(target_id)))
 
 
 def _look(unit: Unit, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    targets, status = scrape_targets, scrape_adapter_status
+    targets, runs, status = scrape_targets, scrape_runs, scrape_adapter_status
     query = (
         select(
             targets.c.id,
@@ -71,10 +75,11 @@ def _look(unit: Unit, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
             status.c.enabled.label("adapter_enabled"),
         )
         .join(sources, sources.c.id == targets.c.source_id)
+        # Of the adapter of its run: the target may have another one by now.
+        .outerjoin(runs, runs.c.id == targets.c.run_id)
         .outerjoin(
             status,
-            (status.c.adapter == targets.c.adapter_id)
-            & (status.c.source_id == targets.c.source_id),
+            (status.c.adapter == runs.c.adapter_id) & (status.c.source_id == runs.c.source_id),
         )
         .where(unit.among(targets.c.id, ids))
     )

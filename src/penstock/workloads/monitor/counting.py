@@ -10,6 +10,7 @@ from penstock.kernel.model import (
     ProxyFailed,
     RateLimited,
     Refused,
+    ServerError,
     SiteWide,
 )
 from penstock.kernel.records import (
@@ -147,8 +148,14 @@ def _failed(outcome: Outcome, failure: Failure | None) -> Fate:
         or isinstance(failure, Blocked)
         or reason in UNREADABLE
     )
-    counts = Counts(urls_attempted=1, urls_failed=1, extraction_failures=int(is_unread))
     passes = isinstance(failure, SiteWide | RateLimited | ProxyFailed) or reason in OUR_OWN
+    is_away = passes or isinstance(failure, ServerError)
+    counts = Counts(
+        urls_attempted=1,
+        urls_failed=1,
+        extraction_failures=int(is_unread),
+        urls_unreachable=int(is_away and not is_unread),
+    )
     blame: Blame = "leave" if passes else "count"
     detail = failure.detail if failure else "there is a page, and nothing was read from it"
     return Fate(fetch_status_of(outcome), "FAILED", counts, blame, None, reason, detail)

@@ -4,14 +4,22 @@ All of it happens in the transaction that makes a target's item over: so it happ
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
-from penstock.quality.drift import NUMBERS, Alert, Baseline, Counts, baseline_of, judge_batch
+from penstock.quality.drift import (
+    NUMBERS,
+    SMALLEST_BATCH,
+    Alert,
+    Baseline,
+    Counts,
+    baseline_of,
+    judge_batch,
+)
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.adapters import (
     DRIFT_DETECTOR,
@@ -20,6 +28,7 @@ from penstock.workloads.monitor.adapters import (
     change,
     disable,
     keep_judgment,
+    known_baseline,
     state_of,
     wake,
 )
@@ -27,7 +36,10 @@ from penstock.workloads.monitor.model import DisabledReason, RunStatus, Trigger
 from penstock.workloads.monitor.tables import scrape_runs
 
 FINISHED, ALERT = "run.finished", "alert.raised"
-WEEK_MS = 7 * 86_400_000
+DAY_MS = 86_400_000
+WEEK_MS = 7 * DAY_MS
+#: So many runs are looked at to say what is usual.
+MOST_RUNS = 700
 #: After a canary that told nothing, because the site was away, the next one waits so long.
 NEXT_CANARY_MS = 600_000
 #: A larger share of failed or unreadable pages makes a run a failed one.
@@ -50,6 +62,22 @@ Pair = tuple[str, str]
 TellOps = Callable[[Unit, Sequence[OpsAlert]], None]
 
 
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a unit of work has to say, kept back until all else is done.
+
+    Only one at a time may write to the log: who holds it must wait for nobody.
+    """
+
+    messages: list[Message] = field(default_factory=list)
+    alerts: list[OpsAlert] = field(default_factory=list)
+
+    def append(self, unit: Unit, messages: Sequence[Message]) -> None:
+        """Keep messages."""
+        del unit
+        self.messages.extend(messages)
+
+
 class Ends:
     """Counts what became of targets, and ends runs."""
 
@@ -63,11 +91,14 @@ class Ends:
         runs: Mapping[str, dict[str, Any]],
         ends: Iterable[tuple[str, Counts, bool]],
         statuses: Mapping[Pair, dict[str, Any]],
+        news: News | None = None,
     ) -> None:
         """Count ends of targets, each with its run and whether its page was unchanged.
 
-        The runs must be locked, and so must be the statuses, by adapter and source.
+        The runs must be locked, and so must be the statuses, by adapter and source. Last of all,
+        what happened is announced together with the news so far.
         """
+        news = news or News()
         changed: set[str] = set()
         for run_id, counts, is_unchanged in ends:
             run = runs[run_id]
@@ -77,23 +108,43 @@ class Ends:
             changed.add(run_id)
         over = [run for run_id in sorted(changed) if _is_over(run := runs[run_id])]
         for run in over:
-            self._end(unit, run, statuses.get(pair_of(run)))
+            self._end(unit, run, statuses.get(pair_of(run)), news)
             if run["error_code"] == WAS_DISABLED:
                 changed |= _mark_others(run, runs.values())
-        if changed:
-            unit.run(_counting(), [_values(runs[run_id]) for run_id in sorted(changed)])
-        self._log.append(unit, [_finished(run) for run in over])
+        self._write(unit, [runs[run_id] for run_id in sorted(changed)], over, news)
 
     def close(
-        self, unit: Unit, run: dict[str, Any], status: dict[str, Any] | None, why: str
+        self,
+        unit: Unit,
+        runs: Mapping[str, dict[str, Any]],
+        statuses: Mapping[Pair, dict[str, Any]],
+        why: str,
     ) -> None:
-        """End a run that has no targets any more, though not all were counted."""
-        run["error_code"] = run["error_code"] or why
-        self._end(unit, run, status)
-        unit.run(_counting(), [_values(run)])
-        self._log.append(unit, [_finished(run)])
+        """End runs that have no targets any more, though not all were counted; all are locked."""
+        news = News()
+        over = [run for run in runs.values() if run["status"] == RunStatus.RUNNING]
+        for run in over:
+            run["error_code"] = run["error_code"] or why
+            self._end(unit, run, statuses.get(pair_of(run)), news)
+            if run["error_code"] == WAS_DISABLED:
+                _mark_others(run, over)
+        self._write(unit, over, over, news)
 
-    def _end(self, unit: Unit, run: dict[str, Any], status: dict[str, Any] | None) -> None:
+    def _write(
+        self,
+        unit: Unit,
+        changed: Sequence[dict[str, Any]],
+        over: Sequence[dict[str, Any]],
+        news: News,
+    ) -> None:
+        if changed:
+            unit.run(_counting(), [_values(run) for run in changed])
+        self._log.append(unit, [*news.messages, *(_finished(run) for run in over)])
+        self._tell_ops(unit, news.alerts)
+
+    def _end(
+        self, unit: Unit, run: dict[str, Any], status: dict[str, Any] | None, news: News
+    ) -> None:
         counts = Counts.of(run)
         run["failure_rate"] = as_rate(counts.failure_rate)
         run["yield_rate"] = as_rate(counts.yield_rate)
@@ -103,31 +154,33 @@ class Ends:
         run["duration_ms"] = min(unit.now - run["started_at"], 2**31 - 1)
         was_disabled = run["error_code"] == WAS_DISABLED
         if status and status["enabled"] and not was_disabled and _tells(run):
-            was_disabled = self._judge(unit, run, counts, status)
+            was_disabled = self._judge(unit, run, status, news)
         if was_disabled:
             run["status"] = RunStatus.QUARANTINED.value
         else:
             is_bad = _is_bad(counts) or run["error_code"] is not None
             run["status"] = (RunStatus.FAILED if is_bad else RunStatus.SUCCESS).value
+        if run["is_canary"] and status and status["enabled"]:
+            # Nothing waits for a canary that is over, however it ended.
+            wake(unit, status["source_id"], status["adapter"], unit.now)
 
-    def _judge(
-        self, unit: Unit, run: dict[str, Any], counts: Counts, status: dict[str, Any]
-    ) -> bool:
+    def _judge(self, unit: Unit, run: dict[str, Any], status: dict[str, Any], news: News) -> bool:
         """Judge drift at the end of a run; whether the adapter was disabled."""
-        baseline = _baseline(unit, run)
+        counts = Counts.of(run)
+        known = known_baseline(status, unit.now)
+        baseline = known or _baseline(unit, run)
         judgment = judge_batch(counts, state_of(status), baseline)
-        keep_judgment(unit, status, judgment, baseline)
+        keep_judgment(unit, status, judgment, None if known else baseline)
         why = judgment.disable
         if status["needs_canary"]:
             why = why or self._judge_canary(unit, run, counts, status)
-        self._raise(unit, run, status, judgment.alerts)
+        _raise(run, status, judgment.alerts, news)
         if why is None:
             return False
         reason = DisabledReason.DRIFT_DETECTED
-        disable(unit, self._log, status, who=DRIFT_DETECTOR, reason=reason, why=why)
+        disable(unit, news, status, who=DRIFT_DETECTOR, reason=reason, why=why)
         run["error_code"], run["error_message"] = WAS_DISABLED, why
-        alert = OpsAlert("adapter_disabled", status["adapter_id"], "P1", why)
-        self._tell(unit, run["id"], [alert])
+        _tell(run["id"], [OpsAlert("adapter_disabled", status["adapter_id"], "P1", why)], news)
         return True
 
     def _judge_canary(
@@ -146,37 +199,32 @@ class Ends:
             wake(unit, source, adapter, unit.now + NEXT_CANARY_MS)
         return None
 
-    def _raise(
-        self,
-        unit: Unit,
-        run: Mapping[str, Any],
-        status: dict[str, Any],
-        alerts: Sequence[Alert],
-    ) -> None:
-        subject = status["adapter_id"]
-        found = [OpsAlert(alert.kind, subject, "P2", alert.message) for alert in alerts]
-        self._tell(unit, run["id"], found)
 
-    def _tell(self, unit: Unit, run_id: str, alerts: Sequence[OpsAlert]) -> None:
-        if not alerts:
-            return
-        messages = [
-            Message(
-                f"{run_id}.{alert.kind}",
-                ALERT,
-                alert.subject,
-                {
-                    "kind": alert.kind,
-                    "subject": alert.subject,
-                    "severity": alert.severity,
-                    "message": alert.message,
-                    "run_id": run_id,
-                },
-            )
-            for alert in alerts
-        ]
-        self._log.append(unit, messages)
-        self._tell_ops(unit, alerts)
+def _raise(
+    run: Mapping[str, Any], status: Mapping[str, Any], alerts: Sequence[Alert], news: News
+) -> None:
+    subject = status["adapter_id"]
+    found = [OpsAlert(alert.kind, subject, "P2", alert.message) for alert in alerts]
+    _tell(run["id"], found, news)
+
+
+def _tell(run_id: str, alerts: Sequence[OpsAlert], news: News) -> None:
+    news.alerts.extend(alerts)
+    news.messages.extend(
+        Message(
+            f"{run_id}.{alert.kind}",
+            ALERT,
+            alert.subject,
+            {
+                "kind": alert.kind,
+                "subject": alert.subject,
+                "severity": alert.severity,
+                "message": alert.message,
+                "run_id": run_id,
+            },
+        )
+        for alert in alerts
+    )
 
 
 def pair_of(run: Mapping[str, Any]) -> Pair:
@@ -227,15 +275,37 @@ def _is_bad(counts: Counts) -> bool:
 
 
 def _baseline(unit: Unit, run: Mapping[str, Any]) -> Baseline:
-    """What was usual in the week before, by the good runs of the same adapter and source."""
+    """What was usual in the week before, by the good runs of the same adapter and source.
+
+    Where they are very many, some of each day stand for all.
+    """
+    week = range(unit.now + 1 - WEEK_MS, unit.now + 1)
+    found = _good_runs(unit, run, week, MOST_RUNS + 1)
+    if len(found) > MOST_RUNS:
+        days = week[::DAY_MS]
+        found = [
+            each
+            for day in days
+            for each in _good_runs(unit, run, range(day, day + DAY_MS), MOST_RUNS // len(days))
+        ]
+    return baseline_of(found)
+
+
+def _good_runs(unit: Unit, run: Mapping[str, Any], span: range, most: int) -> list[Counts]:
+    """The newest good runs of a run's adapter and source that were begun in a time."""
     runs = scrape_runs.c
     query = select(*(runs[name] for name in (*NUMBERS, "field_counts"))).where(
         runs.source_id == run["source_id"],
         runs.adapter_id == run["adapter_id"],
+        runs.started_at >= span.start,
+        runs.started_at < span.stop,
         runs.status == RunStatus.SUCCESS.value,
-        runs.started_at >= unit.now - WEEK_MS,
+        runs.urls_attempted >= SMALLEST_BATCH,
+        # Those that look at broken URLs say nothing of what is usual.
+        runs.trigger != Trigger.RECHECK.value,
     )
-    return baseline_of(Counts.of(row) for row in unit.rows(query))
+    newest = query.order_by(runs.started_at.desc()).limit(most)
+    return [Counts.of(row) for row in unit.rows(newest)]
 
 
 #: What the end of targets changes in their run.

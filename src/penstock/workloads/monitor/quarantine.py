@@ -13,13 +13,16 @@ from penstock.core.urls import parse
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
 from penstock.kernel.records import Product
-from penstock.products.model import Offer, refusal_of
+from penstock.products.history import last_seen
+from penstock.products.model import Offer, Written, refusal_of
 from penstock.products.writing import write_offers
 from penstock.quality.identity import identity_key
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.web.errors import Conflict, InvalidRequest, NotFound
+from penstock.workloads.monitor.changes import TellChanges, change_of, messages_of
 from penstock.workloads.monitor.model import QuarantineStatus
+from penstock.workloads.monitor.rules import PriceAlerts
 from penstock.workloads.monitor.tables import quarantined_offers, scrape_runs, scrape_targets
 
 RELEASED, DISCARDED = "offer.released", "offer.discarded"
@@ -39,9 +42,12 @@ class Said:
 class Quarantine:
     """The quarantined offers of a store."""
 
-    def __init__(self, store: Store, log: EventLog) -> None:
+    def __init__(
+        self, store: Store, log: EventLog, tell_changes: TellChanges | None = None
+    ) -> None:
         self._store = store
         self._log = log
+        self._tell_changes = tell_changes or PriceAlerts(log).tell
 
     async def list(
         self,
@@ -119,9 +125,15 @@ class Quarantine:
             run_id=row["run_id"],
             adapter_id=row["adapter_id"],
             adapter_version=row["adapter_version"],
+            released_by=said.who,
         )
         [written] = write_offers(unit, [offer])
-        return self._decide(unit, row, QuarantineStatus.RELEASED, said, written.price_id)
+        decided = self._decide(unit, row, QuarantineStatus.RELEASED, said, written.price_id)
+        if _is_newest(unit, offer, written):
+            change = change_of(offer, written)
+            self._log.append(unit, messages_of(change))
+            self._tell_changes(unit, [change])
+        return decided
 
     def _discard(self, unit: Unit, offer_id: str, who: str, why: str) -> Row:
         row = _find_open(unit, offer_id, who, why)
@@ -181,14 +193,33 @@ def _priced(record: Product, said: Said) -> Product:
     """A record with what a person says instead of the page."""
     currency = said.currency or record.currency
     if said.price is None:
-        return record.model_copy(update={"currency": currency})
+        if currency != record.currency:
+            raise _invalid("price", "name the price too: another currency makes it another price")
+        return record
     if currency not in currencies():
         raise _invalid("currency", "name the currency of the price, as an ISO 4217 code")
     minor = to_minor(said.price, currency)
     if minor is None:
         raise _invalid("price", f"has more decimals than {currency}")
-    changes = {"price_minor": minor, "currency": currency, "rival_prices": ()}
+    changes: Row = {
+        "price_minor": minor,
+        "currency": currency,
+        "rival_prices": (),
+        # It was of the price that the page showed.
+        "cost_per_round_minor": None,
+    }
+    usual = record.list_price_minor
+    if currency != record.currency:
+        changes |= {"list_price_minor": None, "shipping_minor": None}
+    elif usual is not None and usual < minor:
+        changes["list_price_minor"] = None
     return record.model_copy(update=changes)
+
+
+def _is_newest(unit: Unit, offer: Offer, written: Written) -> bool:
+    """Whether nothing newer is known of what it is an offer of."""
+    seen = last_seen(unit, [written.source_product_id]).get(written.source_product_id)
+    return seen is None or seen.observed_at <= offer.observed_at
 
 
 def _context(unit: Unit, row: Row) -> tuple[Row, Row]:

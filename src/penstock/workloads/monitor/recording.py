@@ -14,7 +14,6 @@ from penstock.core.errors import UrlError
 from penstock.core.ids import new_id
 from penstock.core.money import to_minor
 from penstock.core.urls import parse
-from penstock.events.log import EventLog
 from penstock.events.ports import Message
 from penstock.kernel.records import (
     Accept,
@@ -25,7 +24,7 @@ from penstock.kernel.records import (
     Verdict,
 )
 from penstock.products.history import last_seen, seen_in_runs
-from penstock.products.model import Offer, Seen, Written, amount_of, refusal_of
+from penstock.products.model import Offer, Written, refusal_of
 from penstock.products.writing import source_product_id, write_offers
 from penstock.quality.identity import identity_key
 from penstock.quality.judge import Standing, judge
@@ -36,16 +35,16 @@ from penstock.quality.standalone import JUDGED
 from penstock.queue.lanes import Result
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.adapters import WAS_DISABLED, lock_statuses
+from penstock.workloads.monitor.changes import Change, TellChanges, change_of, messages_of
 from penstock.workloads.monitor.counting import Fate, fate_of, product_of
-from penstock.workloads.monitor.ending import Ends, by_pair, lock_runs
-from penstock.workloads.monitor.leaving import Timetable, leave
+from penstock.workloads.monitor.ending import Ends, News, by_pair, lock_runs
+from penstock.workloads.monitor.leaving import Leaver, Timetable, leave
 from penstock.workloads.monitor.tables import (
     quarantined_offers,
     scrape_results,
     scrape_targets,
 )
 
-PRICE_CHANGED, STOCK_CHANGED = "price.changed", "stock.changed"
 QUARANTINED = "offer.quarantined"
 Row = dict[str, Any]
 
@@ -59,24 +58,6 @@ class Content(NamedTuple):
     content_hash: str | None = None
     etag: str | None = None
     last_modified: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """An offer that was written: what it is now and what it was before."""
-
-    target_id: str
-    source_product_id: str
-    product_id: str
-    price_id: str
-    run_id: str
-    url: str
-    before: Seen | None
-    after: Seen
-
-
-#: Told of the offers that were written, as part of the unit of work.
-TellChanges = Callable[[Unit, Sequence[Change]], None]
 
 
 @dataclass(slots=True)
@@ -119,7 +100,6 @@ class Recorder:
 
     def __init__(
         self,
-        log: EventLog,
         ends: Ends,
         quality: QualitySettings,
         timetable: Timetable,
@@ -127,7 +107,6 @@ class Recorder:
         tell_changes: TellChanges = lambda _unit, _changes: None,
         judged: Callable[[Mapping[str, Fate]], None] = lambda _fates: None,
     ) -> None:
-        self._log = log
         self._ends = ends
         self._quality = quality
         self._timetable = timetable
@@ -142,14 +121,19 @@ class Recorder:
             return
         _recall(unit, [end for end in ends if end.is_unchanged])
         self._judge(unit, ends)
-        self._write_offers(unit, [end for end in ends if end.is_accepted])
+        changes = _write_offers(unit, [end for end in ends if end.is_accepted])
         unit.insert_all(scrape_results, [_result_row(unit, end) for end in ends])
-        self._set_aside(unit, [end for end in ends if isinstance(end.verdict, Quarantine)])
+        rows = _set_aside(unit, [end for end in ends if isinstance(end.verdict, Quarantine)])
         _keep_validators(unit, [end for end in ends if end.written])
-        leave(unit, [(end.target, _fate(end)) for end in ends], self._timetable)
+        leavers = [Leaver(end.target, end.run["started_at"], _fate(end)) for end in ends]
+        leave(unit, leavers, self._timetable)
         runs = {end.run["id"]: end.run for end in ends}
         counted = [(end.run["id"], _fate(end).counts, end.is_unchanged) for end in ends]
-        self._ends.count(unit, runs, counted, by_pair(statuses))
+        # Events come last: who writes them keeps all others from writing theirs.
+        news = News([message for change in changes for message in messages_of(change)])
+        news.append(unit, [_set_aside_message(row) for row in rows])
+        self._ends.count(unit, runs, counted, by_pair(statuses), news)
+        self._tell_changes(unit, changes)
         self._judged({end.result.claim.id: _fate(end) for end in ends})
 
     # ── judging
@@ -166,20 +150,20 @@ class Recorder:
             end.fate = fate_of(end.result.outcome, end.verdict, end.record)
             history.remember(end)
 
-    def _write_offers(self, unit: Unit, ends: Sequence[_End]) -> None:
-        offers = [_offer(end) for end in ends]
-        written = write_offers(unit, offers)
-        changes = []
-        for end, offer, each in zip(ends, offers, written, strict=True):
-            end.written = each
-            changes.append(_change(end, offer, each))
-        self._log.append(unit, [message for change in changes for message in _messages(change)])
-        self._tell_changes(unit, changes)
 
-    def _set_aside(self, unit: Unit, ends: Sequence[_End]) -> None:
-        rows = [_quarantine_row(unit, end) for end in ends]
-        unit.insert_all(quarantined_offers, rows)
-        self._log.append(unit, [_set_aside_message(row) for row in rows])
+def _write_offers(unit: Unit, ends: Sequence[_End]) -> list[Change]:
+    offers = [_offer(end) for end in ends]
+    changes = []
+    for end, offer, each in zip(ends, offers, write_offers(unit, offers), strict=True):
+        end.written = each
+        changes.append(change_of(offer, each))
+    return changes
+
+
+def _set_aside(unit: Unit, ends: Sequence[_End]) -> list[Row]:
+    rows = [_quarantine_row(unit, end) for end in ends]
+    unit.insert_all(quarantined_offers, rows)
+    return rows
 
 
 class _StoredHistory:
@@ -398,61 +382,3 @@ def _keep_validators(unit: Unit, ends: Sequence[_End]) -> None:
         )
     )
     unit.run(statement, rows)
-
-
-# ── changes
-
-
-def _change(end: _End, offer: Offer, written: Written) -> Change:
-    record = offer.record
-    after = Seen(
-        price=amount_of(record.price_minor or 0, record.currency or ""),
-        currency=record.currency or "",
-        availability=record.availability.value,
-        observed_at=offer.observed_at,
-    )
-    return Change(
-        target_id=end.target["id"],
-        source_product_id=written.source_product_id,
-        product_id=written.product_id,
-        price_id=written.price_id,
-        run_id=end.run["id"],
-        url=offer.url,
-        before=written.previous,
-        after=after,
-    )
-
-
-def _messages(change: Change) -> list[Message]:
-    """An event for a price that is another one now, and one for another availability."""
-    before, after = change.before, change.after
-    if before is None:
-        return []
-    topics = []
-    if (before.price, before.currency) != (after.price, after.currency):
-        topics.append(PRICE_CHANGED)
-    if before.availability != after.availability:
-        topics.append(STOCK_CHANGED)
-    data = {
-        "target_id": change.target_id,
-        "source_product_id": change.source_product_id,
-        "product_id": change.product_id,
-        "price_id": change.price_id,
-        "run_id": change.run_id,
-        "url": change.url,
-        "before": _seen_json(before),
-        "after": _seen_json(after),
-    }
-    return [
-        Message(f"{change.price_id}.{topic}", topic, change.source_product_id, data)
-        for topic in topics
-    ]
-
-
-def _seen_json(seen: Seen) -> dict[str, Any]:
-    return {
-        "price": str(seen.price),
-        "currency": seen.currency,
-        "availability": seen.availability,
-        "observed_at": seen.observed_at,
-    }

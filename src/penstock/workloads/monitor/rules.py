@@ -22,7 +22,7 @@ from penstock.kernel.records import Availability
 from penstock.products.model import DECIMALS, Seen
 from penstock.products.tables import products
 from penstock.store.unit import Unit
-from penstock.workloads.monitor.recording import Change
+from penstock.workloads.monitor.changes import Change
 from penstock.workloads.monitor.tables import price_rules, scrape_targets
 
 PRICE_ALERT = "price.alert"

@@ -1,11 +1,11 @@
 """Runs: targets of one source and adapter that are read together; begun here, ended elsewhere."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select, update
+from sqlalchemy import ColumnElement, Select, func, select, update
 
 from penstock.core.errors import PenstockError, SettingsError, UrlError
 from penstock.core.ids import new_id
@@ -26,7 +26,12 @@ from penstock.workloads.monitor.model import (
     Trigger,
     queue_priority,
 )
-from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_runs, scrape_targets
+from penstock.workloads.monitor.tables import (
+    scrape_adapter_status,
+    scrape_results,
+    scrape_runs,
+    scrape_targets,
+)
 
 LANE = "monitor"
 #: The first run after an adapter was enabled again has so many targets.
@@ -46,12 +51,16 @@ class RunRefused(PenstockError):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What came of an attempt to start runs: their ids, and why which targets are in none."""
+    """What came of an attempt to start runs: their ids, and why which targets are in none.
+
+    `left` is how many more there are for which another attempt is needed.
+    """
 
     runs: tuple[str, ...] = ()
     accepted: int = 0
     refused: Mapping[str, str] = field(default_factory=dict)
     retry_after: float | None = None
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +192,22 @@ class Runs:
             return begun[-1]
 
         launch = await self._store.write(work, "put")
-        get_logger().warning("runs started", who=who, runs=launch.runs, targets=launch.accepted)
+        get_logger().warning(
+            "runs started",
+            who=who,
+            runs=launch.runs,
+            targets=launch.accepted,
+            left=launch.left,
+        )
         return launch
+
+    async def retry(self, who: str, run_id: str) -> Launch:
+        """Read those targets of a run again that could not be read."""
+        ids = await self._store.read(lambda unit: _failed_in(unit, run_id))
+        if not ids:
+            raise RunRefused("no target of that run failed, or it is not known any more")
+        launch = await self.start(who, target_ids=ids[:MOST_BY_HAND], trigger=Trigger.RETRY)
+        return replace(launch, left=launch.left + len(ids[MOST_BY_HAND:]))
 
     def _start(
         self, unit: Unit, chosen: list[ColumnElement[bool]], ids: Sequence[str], trigger: Trigger
@@ -193,7 +216,8 @@ class Runs:
         if ids:
             chosen = [*chosen, unit.among(targets.id, sorted(ids))]
         else:
-            chosen = [*chosen, targets.status == TargetStatus.ACTIVE.value, targets.enabled]
+            is_active = targets.status == TargetStatus.ACTIVE.value
+            chosen = [*chosen, is_active, targets.enabled, targets.run_id.is_(None)]
         query = candidates(*chosen).order_by(targets.priority.desc(), targets.id)
         rows = list(unit.rows(query.limit(MOST_BY_HAND)))
         problems = {row["id"]: self._launcher.problem_with(row) for row in rows}
@@ -202,7 +226,10 @@ class Runs:
         launch = self._launcher.launch(
             unit, [row for row in rows if row["id"] not in refused], trigger
         )
-        return _together([Launch(refused=refused), launch])
+        left = 0
+        if not ids and len(rows) == MOST_BY_HAND:
+            left = _count(unit, chosen) - len(refused)
+        return _together([Launch(refused=refused, left=left), launch])
 
     async def get(self, run_id: str) -> Run | None:
         """One run."""
@@ -251,13 +278,15 @@ def _together(launches: Iterable[Launch]) -> Launch:
     accepted = 0
     refused: dict[str, str] = {}
     waits: list[float] = []
+    left = 0
     for launch in launches:
         runs += launch.runs
         accepted += launch.accepted
         refused |= launch.refused
+        left += launch.left
         if launch.retry_after is not None:
             waits.append(launch.retry_after)
-    return Launch(runs, accepted, refused, max(waits, default=None))
+    return Launch(runs, accepted, refused, max(waits, default=None), left)
 
 
 def _has_runs(unit: Unit, ids: Sequence[str]) -> bool:
@@ -265,11 +294,26 @@ def _has_runs(unit: Unit, ids: Sequence[str]) -> bool:
     return unit.run(query).first() is not None
 
 
+def _count(unit: Unit, chosen: Sequence[ColumnElement[bool]]) -> int:
+    query = select(func.count()).select_from(scrape_targets).where(*chosen)
+    number: int = unit.run(query).scalar_one()
+    return number
+
+
+def _failed_in(unit: Unit, run_id: str) -> list[str]:
+    """The targets of a run on which no verdict was passed: there was nothing to judge."""
+    results = scrape_results.c
+    query = select(results.target_id).where(results.run_id == run_id, results.verdict.is_(None))
+    return list(unit.run(query.order_by(results.target_id)).scalars())
+
+
 def _has_canary(unit: Unit, row: Mapping[str, Any]) -> bool:
     runs = scrape_runs.c
     query = select(runs.id).where(
         runs.status == RunStatus.RUNNING.value,
         runs.is_canary,
+        # One in which the adapter was disabled tells nothing of what it is now.
+        runs.error_code.is_(None),
         runs.source_id == row["source_id"],
         runs.adapter_id == row["adapter_id"],
     )

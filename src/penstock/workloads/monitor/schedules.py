@@ -9,7 +9,7 @@ from penstock.queue.timing import Timing, read_span
 
 DEFAULT_SCHEDULE = "24h"
 SHORTEST_SECONDS = 60.0
-#: A span is stretched by up to this share, so that what was added together does not stay together.
+#: A span is stretched by up to this share, so that not all shops are read at the same time.
 JITTER = 0.1
 
 

@@ -2,8 +2,9 @@
 
 A target that is put in a run is not due until it has left it. One for which nothing can be done
 now (its source is not approved, its adapter is disabled) is set aside, so that nobody looks at
-it again and again; it is due again when that changes. One that the queue has no room for stays
-due: it is looked at again when the queue said.
+it again and again; it is due again when that changes, and looked at again after an hour in case
+that went unnoticed. One that the queue has no room for stays due: it is looked at again when the
+queue said. Targets that are due in a few minutes go along with those of their shop that are due.
 """
 
 import random
@@ -11,15 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Select, bindparam, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, or_, select, update
 
 from penstock.core.clock import Clock
 from penstock.products.tables import sources
-from penstock.queue.scheduler import AT_ONCE, TICK, Cycle, Scheduler
+from penstock.queue.scheduler import ALERT_AFTER, AT_ONCE, TICK, Cycle, Scheduler
 from penstock.queue.seats import Seat
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.adapters import wake
+from penstock.workloads.monitor.alerts import long_pause, rejection
+from penstock.workloads.monitor.ending import TellOps
 from penstock.workloads.monitor.model import TargetStatus, Trigger
 from penstock.workloads.monitor.runs import Launcher, candidates
 from penstock.workloads.monitor.tables import scrape_targets
@@ -29,6 +32,14 @@ QUEUE_FULL = "queue_full"
 QUOTA_FULL = "quota_full"
 #: A change may be committed so much later than it says.
 OVERTAKING_MS = 5_000
+#: What was set aside is looked at again after so long: who wakes it may have come too early.
+WAKE_ALL_AFTER = 3600.0
+#: Targets go along with others of their shop so long before they are due, but not if they were
+#: read a short while ago.
+AHEAD_MS = 300_000
+LATELY_MS = 3_600_000
+#: A source and an adapter.
+Pair = tuple[str, str]
 
 
 class TargetScheduler(Scheduler):
@@ -44,12 +55,18 @@ class TargetScheduler(Scheduler):
         *,
         tick_seconds: float = TICK,
         rejected: Callable[[str, int], None] = lambda _reason, _number: None,
+        tell_ops: TellOps = lambda _unit, _alerts: None,
     ) -> None:
         super().__init__(store, launcher.put_in, seat, clock, chance)
         self._launcher = launcher
         self._tick_seconds = tick_seconds
         self._rejected = rejected
+        self._tell_ops = tell_ops
         self._woken_until = 0
+        self._woken: dict[str, int] = {}
+        self._all_woken_at: float | None = None
+        # Pairs that the queue has no room for, and until when.
+        self._full: dict[Pair, int] = {}
 
     async def run(self) -> None:
         """Schedule for as long as we have the seat; else stand by."""
@@ -61,7 +78,17 @@ class TargetScheduler(Scheduler):
     async def tick(self) -> bool:
         """One look; True if there may be more that is due."""
         await self._wake()
-        return await super().tick()
+        before = self.backoff_until
+        may_be_more = await super().tick()
+        if self.backoff_until > before:
+            await self._tell_of_pause()
+        return may_be_more
+
+    async def _tell_of_pause(self) -> None:
+        since = self._refused_since
+        if since is not None and self.backoff_until - since > ALERT_AFTER:
+            alerts = [long_pause(ALERT_AFTER)]
+            await self._store.write(lambda unit: self._tell_ops(unit, alerts), "put")
 
     def _put_due(self, unit: Unit) -> Cycle:
         targets = scrape_targets.c
@@ -72,7 +99,20 @@ class TargetScheduler(Scheduler):
         ready = [row for row in rows if self._launcher.problem_with(row) is None]
         ids = {row["id"] for row in ready}
         set_aside(unit, [row["id"] for row in rows if row["id"] not in ids])
-        return self._launch(unit, ready, len(rows))
+        return self._launch(unit, [*ready, *self._going_along(unit, ready)], len(rows))
+
+    def _going_along(
+        self, unit: Unit, rows: Sequence[Mapping[str, Any]]
+    ) -> list[Mapping[str, Any]]:
+        """Targets of the same shops that are nearly due, so that runs do not crumble."""
+        self._full = {pair: until for pair, until in self._full.items() if until > unit.now}
+        pairs = {_pair(row) for row in rows} - set(self._full)
+        if not pairs:
+            return []
+        shops = sorted({source for source, _ in pairs})
+        query = candidates(*_nearly_due(unit, shops)).order_by(scrape_targets.c.next_due_at)
+        found = [row for row in unit.rows(query.limit(AT_ONCE)) if _pair(row) in pairs]
+        return [row for row in found if self._launcher.problem_with(row) is None]
 
     def _launch(self, unit: Unit, rows: Sequence[Mapping[str, Any]], due: int) -> Cycle:
         refused: dict[str, str] = {}
@@ -88,21 +128,40 @@ class TargetScheduler(Scheduler):
         later = [target for target, reason in refused.items() if reason == QUOTA_FULL]
         set_aside(unit, [target for target in refused if target not in {*full, *later}])
         # Those of a shop that has enough must not stand before those of others.
-        put_off(unit, later, unit.now + int(retry_after * 1000))
-        for reason, targets in ((QUEUE_FULL, full), (QUOTA_FULL, later)):
-            if targets:
-                self._rejected(reason, len(targets))
-        return Cycle(due, len(full), retry_after)
+        until = unit.now + int(retry_after * 1000)
+        put_off(unit, later, until)
+        without_room = {*full, *later}
+        self._full |= {_pair(row): until for row in rows if row["id"] in without_room}
+        self._tell_rejected(unit, {QUEUE_FULL: len(full), QUOTA_FULL: len(later)})
+        return Cycle(due, min(len(full), due), retry_after)
+
+    def _tell_rejected(self, unit: Unit, numbers: Mapping[str, int]) -> None:
+        found = {reason: number for reason, number in numbers.items() if number}
+        for reason, number in found.items():
+            self._rejected(reason, number)
+        if found:
+            self._tell_ops(unit, [rejection(*each) for each in sorted(found.items())])
 
     async def _wake(self) -> None:
         """Targets that were set aside are due when something changed at their source."""
+        now = self._clock.monotonic()
+        if self._all_woken_at is None or now - self._all_woken_at >= WAKE_ALL_AFTER:
+            self.forget_woken()
+            self._all_woken_at = now
         since = self._woken_until
-        changed = await self._store.read(lambda unit: unit.run(_approved(since)).all())
+        found = await self._store.read(lambda unit: unit.run(_approved(since)).all())
+        changed = {source: at for source, at in found if self._woken.get(source) != at}
         if not changed:
             return
-        ids = [source_id for source_id, _ in changed]
-        await self._store.write(lambda unit: _wake_all(unit, ids), "put")
-        self._woken_until = max(at for _, at in changed) + 1
+        await self._store.write(lambda unit: _wake_all(unit, list(changed)), "put")
+        self._woken_until = max(since, *changed.values())
+        # Those that are found again the next time.
+        again = self._woken_until - OVERTAKING_MS
+        self._woken = {source: at for source, at in found if at >= again}
+
+    def forget_woken(self) -> None:
+        """Look anew at everything that was set aside."""
+        self._woken_until, self._woken = 0, {}
 
 
 def _approved(since: int) -> Select[tuple[str, int]]:
@@ -117,6 +176,25 @@ def _approved(since: int) -> Select[tuple[str, int]]:
 def _wake_all(unit: Unit, ids: Sequence[str]) -> None:
     for source_id in sorted(ids):
         wake(unit, source_id, None, unit.now)
+
+
+def _nearly_due(unit: Unit, source_ids: Sequence[str]) -> list[ColumnElement[bool]]:
+    """Targets of some sources that are due soon, by a span: cron is kept to the minute."""
+    targets = scrape_targets.c
+    return [
+        targets.next_due_at > unit.now,
+        targets.next_due_at <= unit.now + AHEAD_MS,
+        unit.among(targets.source_id, source_ids),
+        or_(targets.schedule.is_(None), ~targets.schedule.contains(" ")),
+        or_(
+            targets.last_scraped_at.is_(None),
+            targets.last_scraped_at < unit.now - LATELY_MS,
+        ),
+    ]
+
+
+def _pair(row: Mapping[str, Any]) -> Pair:
+    return row["source_id"], row["adapter_id"]
 
 
 def set_aside(unit: Unit, ids: Sequence[str]) -> None:

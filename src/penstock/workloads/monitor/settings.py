@@ -26,6 +26,7 @@ class MonitorSettings(Section):
     recheck_days: float = Field(7, gt=0, description="until a BROKEN target is tried again")
     keep_pages_days: float = Field(14, ge=0, description="for replay and diagnosis")
     keep_results_days: float = Field(90, gt=0, description="what became of targets in runs")
+    keep_runs_days: float = Field(90, gt=0, description="runs, and what was decided in them")
     import_lines: int = Field(500_000, ge=1, description="of one import")
     shadow: dict[str, str] = Field(
         default_factory=dict, description="adapters and the candidates that read beside them"

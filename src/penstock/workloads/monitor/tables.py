@@ -104,6 +104,8 @@ scrape_runs = Table(
     Column("unknown_availability_count", Integer, nullable=False, server_default="0"),
     # Those of urls_failed in which the page was there and the adapter found nothing to trust.
     Column("extraction_failures", Integer, nullable=False, server_default="0"),
+    # Those of urls_failed in which nobody could be reached, so that nothing is known of the page.
+    Column("urls_unreachable", Integer, nullable=False, server_default="0"),
     Column("unchanged_count", Integer, nullable=False, server_default="0"),
     # Of the valid offers, how many had each field.
     Column("field_counts", Json, nullable=False),
@@ -120,6 +122,7 @@ scrape_runs = Table(
     Index("idx_scrape_runs_retailer", "retailer_id"),
     Index("idx_scrape_runs_status", "status"),
     Index("idx_scrape_runs_started", "started_at"),
+    Index("ix_scrape_runs_pair_started_at", "source_id", "adapter_id", "started_at"),
 )
 
 #: One row per adapter and source; the id of a shared adapter names the source, as `product@shop`.

@@ -1,9 +1,10 @@
 """Upkeep: targets whose item is over without a result leave their run; what is old is forgotten."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from sqlalchemy import and_, delete, exists, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, or_, select, tuple_, update
 
 from penstock.core.ids import new_id
 from penstock.queue.ports import State
@@ -13,7 +14,7 @@ from penstock.store.unit import Unit
 from penstock.workloads.monitor.adapters import lock_statuses
 from penstock.workloads.monitor.counting import LOST, STALE, Fate
 from penstock.workloads.monitor.ending import Ends, by_pair, lock_runs, pair_of
-from penstock.workloads.monitor.leaving import Timetable, leave
+from penstock.workloads.monitor.leaving import Leaver, Timetable, leave
 from penstock.workloads.monitor.model import QuarantineStatus, RunStatus
 from penstock.workloads.monitor.tables import (
     quarantined_offers,
@@ -28,6 +29,11 @@ DAY_MS = 86_400_000
 #: A run that has no targets is left alone for so long: they may just be on their way.
 SETTLED_MS = 60_000
 NO_TARGETS = "targets_gone"
+#: Where a row stands among those that are forgotten: its time and its id.
+Place = tuple[int, str]
+START: Place = (0, "")
+#: Forgets some rows that are older than a time and behind a place; their places, in order.
+Step = Callable[[Unit, int, Place], list[Place]]
 
 
 class RunUpkeep:
@@ -49,7 +55,7 @@ class RunUpkeep:
         lost = {row["id"]: row for row in unit.rows(_lost())}
         if not lost:
             return 0
-        statuses = _lock_pairs(unit, lost.values())
+        statuses = _lock_pairs(unit, _pairs_of(unit, {row["run_id"] for row in lost.values()}))
         runs = lock_runs(unit, {row["run_id"] for row in lost.values()})
         query = select(scrape_targets).where(unit.among(scrape_targets.c.id, sorted(lost)))
         rows = unit.rows(query.order_by(scrape_targets.c.id).with_for_update())
@@ -60,10 +66,12 @@ class RunUpkeep:
         unit.insert_all(
             scrape_results, [_result(unit, row, fate, runs[row["run_id"]]) for row, fate in found]
         )
-        leave(unit, found, self._timetable)
+        began = {run_id: run["started_at"] for run_id, run in runs.items()}
+        leavers = [Leaver(row, began[row["run_id"]], fate) for row, fate in found]
+        leave(unit, leavers, self._timetable)
+        _free(unit, orphans)
         counted = [(row["run_id"], fate.counts, False) for row, fate in found]
         self._ends.count(unit, runs, counted, by_pair(statuses))
-        _free(unit, orphans)
         return len(found) + len(orphans)
 
     def _close_abandoned(self, unit: Unit) -> int:
@@ -77,9 +85,8 @@ class RunUpkeep:
         )
         found = list(unit.rows(query.limit(AT_ONCE)))
         statuses = by_pair(_lock_pairs(unit, found))
-        for run in lock_runs(unit, [row["id"] for row in found]).values():
-            if run["status"] == RunStatus.RUNNING:
-                self._ends.close(unit, run, statuses.get(pair_of(run)), NO_TARGETS)
+        locked = lock_runs(unit, [row["id"] for row in found])
+        self._ends.close(unit, locked, statuses, NO_TARGETS)
         return len(found)
 
     async def forget_results(self, older_than_days: float) -> int:
@@ -90,13 +97,22 @@ class RunUpkeep:
         """Let go of pages of long ago, but not of the last good one of a target; how many."""
         return await self._in_steps(older_than_days, _forget_pages)
 
-    async def _in_steps(self, days: float, step: Any) -> int:
-        total = 0
-        while number := await self._store.write(
-            lambda unit: step(unit, unit.now - int(days * DAY_MS)), "upkeep"
+    async def forget_runs(self, older_than_days: float) -> int:
+        """Delete runs of long ago of which nothing is left, with what was decided in them."""
+        return await self._in_steps(older_than_days, _forget_runs)
+
+    async def _in_steps(self, days: float, step: Step) -> int:
+        """Forget in small steps, each from where the last one ended."""
+        total, last = 0, START
+        while some := await self._store.write(
+            partial(_take_step, step=step, age=int(days * DAY_MS), last=last), "upkeep"
         ):
-            total += number
+            total, last = total + len(some), some[-1]
         return total
+
+
+def _take_step(unit: Unit, step: Step, age: int, last: Place) -> list[Place]:
+    return step(unit, unit.now - age, last)
 
 
 async def pages_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
@@ -119,8 +135,6 @@ def _lost() -> Any:
         select(
             targets.id,
             targets.run_id,
-            targets.adapter_id,
-            targets.source_id,
             items.c.state.label("item_state"),
         )
         .select_from(scrape_targets.outerjoin(items, is_its_item))
@@ -131,6 +145,13 @@ def _lost() -> Any:
 
 def _fate(lost: Mapping[str, Any]) -> Fate:
     return STALE if lost["item_state"] == State.STALE else LOST
+
+
+def _pairs_of(unit: Unit, run_ids: Collection[str]) -> list[dict[str, Any]]:
+    """Adapter and source of runs: their targets may have others by now."""
+    runs = scrape_runs.c
+    query = select(runs.adapter_id, runs.source_id).where(unit.among(runs.id, sorted(run_ids)))
+    return list(unit.rows(query.distinct()))
 
 
 def _lock_pairs(unit: Unit, rows: Collection[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -188,14 +209,45 @@ def _is_needed() -> Any:
     return or_(is_last_good, waits)
 
 
-def _forget_results(unit: Unit, before: int) -> int:
+def _forget_results(unit: Unit, before: int, last: Place) -> list[Place]:
     result = scrape_results.c
-    old = select(result.id).where(result.at < before, ~_is_needed()).limit(AT_ONCE)
-    return unit.run(delete(scrape_results).where(result.id.in_(old))).rowcount
+    old = _old_results(unit, before, last)
+    unit.run(delete(scrape_results).where(unit.among(result.id, _ids(old))))
+    return old
 
 
-def _forget_pages(unit: Unit, before: int) -> int:
+def _forget_pages(unit: Unit, before: int, last: Place) -> list[Place]:
     result = scrape_results.c
-    chosen = (result.at < before, result.body.is_not(None), ~_is_needed())
-    old = select(result.id).where(*chosen).limit(AT_ONCE)
-    return unit.run(update(scrape_results).where(result.id.in_(old)).values(body=None)).rowcount
+    old = _old_results(unit, before, last, result.body.is_not(None))
+    unit.run(update(scrape_results).where(unit.among(result.id, _ids(old))).values(body=None))
+    return old
+
+
+def _old_results(unit: Unit, before: int, last: Place, *more: ColumnElement[bool]) -> list[Place]:
+    result = scrape_results.c
+    place = (result.at, result.id)
+    query = select(*place).where(
+        result.at < before, tuple_(*place) > tuple_(*last), ~_is_needed(), *more
+    )
+    return [(at, each) for at, each in unit.run(query.order_by(*place).limit(AT_ONCE))]
+
+
+def _forget_runs(unit: Unit, before: int, last: Place) -> list[Place]:
+    run, offer = scrape_runs.c, quarantined_offers.c
+    place = (run.started_at, run.id)
+    has_results = exists().where(scrape_results.c.run_id == run.id)
+    waits = exists().where(offer.run_id == run.id, offer.status == QuarantineStatus.OPEN.value)
+    query = select(*place).where(
+        run.started_at < before,
+        tuple_(*place) > tuple_(*last),
+        run.status != RunStatus.RUNNING.value,
+        ~or_(has_results, waits),
+    )
+    old = [(at, each) for at, each in unit.run(query.order_by(*place).limit(AT_ONCE))]
+    unit.run(delete(quarantined_offers).where(unit.among(offer.run_id, _ids(old))))
+    unit.run(delete(scrape_runs).where(unit.among(run.id, _ids(old))))
+    return old
+
+
+def _ids(places: Sequence[Place]) -> list[str]:
+    return [each for _, each in places]

@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
+from penstock.notify.webhooks import MOST_RESULTS
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.scrape import rows
@@ -16,7 +17,6 @@ from penstock.workloads.scrape.model import TaskStatus
 from penstock.workloads.scrape.views import result_entry
 
 JOB_FINISHED, TASK_FINISHED = "scrape.job.finished", "scrape.task.finished"
-MOST_RESULTS = 100
 
 
 class Announcer:
@@ -69,6 +69,8 @@ async def results_of(store: Store, data: Mapping[str, Any]) -> list[dict[str, An
 
     def look(unit: Unit) -> list[dict[str, Any]]:
         if "job_id" in data:
+            if data["summary"]["total"] > MOST_RESULTS:
+                return []  # too many to be told: whoever wants them asks
             return rows.completed_tasks(unit, data["job_id"], limit=MOST_RESULTS)
         task = rows.find_task(unit, data["task_id"])
         return [task] if task and task["status"] == TaskStatus.COMPLETED else []

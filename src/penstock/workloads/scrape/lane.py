@@ -153,11 +153,11 @@ class ScrapeLane:
         if outcome.request.url == NOWHERE:
             return Content(error=BAD_PAYLOAD)
         if payload["target_type"] != TargetType.PAGE:
-            return judge(outcome, payload["fields"])
+            return judge(outcome, payload.get("fields"))
         return render(
             outcome,
-            payload["formats"],
-            payload["fields"],
+            payload.get("formats", ()),
+            payload.get("fields"),
             texts=self._texts,
             blobs=self._blobs,
             inline_bytes=self._settings.inline_bytes,

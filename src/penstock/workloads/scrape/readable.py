@@ -65,7 +65,9 @@ def _whole(html: str) -> str:
 
 
 def main(seconds: float) -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until there are no more, also while everybody else is told to stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # To load everything takes a second, which is not the first page's.
     _searched("<p>Nothing", "", "markdown")
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))

@@ -11,15 +11,20 @@ from typing import Any, Protocol, Self
 
 import orjson
 
+from penstock.core.errors import PenstockError
 from penstock.core.log import get_logger
 from penstock.workloads.scrape import readable
 
-#: How long a page waits until those before it have their texts, and until a process has begun.
-WAIT_SECONDS, START_SECONDS = 60.0, 10.0
+#: How long it may take until a process has begun.
+START_SECONDS = 10.0
 #: How much longer a page may take than its share of a processor, on a machine that is busy.
 BUSY = 3
 #: What a program needs to know of the machine, by how the names begin; all else may be a secret.
 HARMLESS = ("PATH", "LANG", "LC_", "TZ", "PYTHON", "LD_LIBRARY_PATH")
+
+
+class NoTextMaker(PenstockError):
+    """No process can be started that makes texts; it may be possible later."""
 
 
 class TextTooSlow(Exception):
@@ -71,7 +76,7 @@ class TextMakers:
             async with self._one() as process:
                 async with asyncio.timeout(START_SECONDS + BUSY * self._seconds):
                     answer = await _ask(process, asked)
-        except (TimeoutError, EOFError, OSError) as error:
+        except (TimeoutError, EOFError, ConnectionError) as error:
             raise TextTooSlow from error
         if "error" in answer:
             get_logger().warning("a page has no readable text", error=answer["error"])
@@ -81,10 +86,13 @@ class TextMakers:
     @asynccontextmanager
     async def _one(self) -> AsyncIterator[Process]:
         """A process for one page; it goes on to the next only if it came to its end with this."""
-        async with asyncio.timeout(WAIT_SECONDS):
-            process = await self._free.get()
+        # Not for ever: each of those before has its limits.
+        process = await self._free.get()
         kept = None
         try:
+            if process and process.returncode is not None:
+                await self._end(process)
+                process = None
             process = process or await self._start()
             yield process
             kept = process
@@ -94,13 +102,18 @@ class TextMakers:
                 await self._end(process)
 
     async def _start(self) -> Process:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", readable.__name__, str(self._seconds)),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=DEVNULL,
-            env={name: value for name, value in os.environ.items() if name.startswith(HARMLESS)},
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", readable.__name__, str(self._seconds)),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                env={
+                    name: value for name, value in os.environ.items() if name.startswith(HARMLESS)
+                },
+            )
+        except OSError as error:
+            raise NoTextMaker(f"no process can be started to read pages: {error}") from error
         self._running.add(process)
         return process
 

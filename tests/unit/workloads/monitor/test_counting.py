@@ -66,7 +66,13 @@ def test_a_failure_is_counted_and_blamed_on_whom_it_belongs(
 ) -> None:
     fate = of_failure(failure)
     assert (fate.fetch_status, fate.blame, fate.last_status) == (fetch_status, blame, "FAILED")
-    assert fate.counts == Counts(urls_attempted=1, urls_failed=1, extraction_failures=unread)
+    is_away = isinstance(failure, ServerError) or blame == "leave"
+    assert fate.counts == Counts(
+        urls_attempted=1,
+        urls_failed=1,
+        extraction_failures=unread,
+        urls_unreachable=int(is_away),
+    )
     assert fate.reason == failure.reason
 
 

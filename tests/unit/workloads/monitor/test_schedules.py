@@ -23,7 +23,7 @@ def test_a_cron_expression_is_kept_to_the_minute() -> None:
     assert due_in("0 */4 * * *") == 4
 
 
-def test_a_span_is_stretched_by_chance_so_that_targets_spread() -> None:
+def test_a_span_is_stretched_by_chance_so_that_shops_spread() -> None:
     found = {due_in("6h", seed) for seed in range(20)}
     assert len(found) == 20
     assert all(6 <= hours <= 6.6 for hours in found)

@@ -29,6 +29,7 @@ CLOSE_SECONDS = 3.0
 KEEPER_SECONDS = 5.0
 UNPRIVILEGED = "nobody"
 NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
+CALLS, CALLERS = "playwright._impl.channel_owner", "capture_library_stack_trace"
 #: Contexts have a proxy of their own; whatever has none leads nowhere.
 NOWHERE = "http://127.0.0.1:9"
 #: What Chromium says where the kernel lets it build no sandbox.
@@ -122,6 +123,7 @@ class Driver:
             if not self._has_sandbox:
                 _warn_of_no_sandbox("it has to run as root")
             with _in_place_of_node(_write_script(self._folder, user, node)):
+                _note_no_callers()
                 manager = async_playwright()
                 self._playwright = await manager.start()
             if manager._client:
@@ -231,6 +233,17 @@ def _in_place_of_node(program: str) -> Iterator[None]:
             del os.environ[NODE_VARIABLE]
         else:
             os.environ[NODE_VARIABLE] = before
+
+
+def _note_no_callers() -> None:
+    """Spare Playwright its look at who calls it.
+
+    With every call it ties the frames of all callers in a ring, and whatever they know of a page
+    then stays until a search for cycles. Other versions of it may not do so.
+    """
+    calls = sys.modules.get(CALLS)
+    if calls and CALLERS in vars(calls):
+        vars(calls)[CALLERS] = lambda: {"frames": [], "apiName": ""}
 
 
 def _user_for(folder: Path, *programs: str) -> str:

@@ -26,7 +26,7 @@ CONNECT_SHARE = 0.5
 
 
 class BrowserFetcher:
-    """Opens pages in Chromium; nothing is started before the first one. Use as a context."""
+    """Opens pages in Chromium, which the pool starts when it is needed. Use as a context."""
 
     name = "browser"
 

@@ -31,6 +31,8 @@ DONE_WITH = frozenset({"content-encoding", "content-length", "transfer-encoding"
 #: Where the page asks to go by itself there is no status.
 BY_SCRIPT = 200
 PIECE = 256 * 1024
+#: A page shows in its last bytes that it is whole.
+END_BYTES = 4096
 
 
 class Interception:
@@ -44,24 +46,28 @@ class Interception:
         self._own_headers = own_headers
         self._max_bytes = max_bytes
         self._answers: set[asyncio.Task[None]] = set()
-        self._blocks = False
+        self._rules = False
         self.frame = ""
         self.status = 0
         self.headers: CIMultiDict[str] = CIMultiDict()
         self.location: tuple[str, int] | None = None
         self.raw: bytes | None = None
         self.too_large = False
+        self.is_cut = False
         self.has_stayed = False
         self.wants_reload = False
         self.changed = asyncio.Event()
 
-    async def begin(self, *, block_resources: bool) -> None:
-        """Look at all documents from now on; refuse what only people look at, if so wished."""
+    async def begin(self, *, block_resources: bool, is_closed: bool) -> None:
+        """Look at all documents from now on; refuse what only people look at, if so wished.
+
+        `is_closed` says that the pages of the site show where they end, as far as is known.
+        """
         patterns: list[dict[str, str]] = [
             {"resourceType": "Document", "requestStage": "Request"},
             {"resourceType": "Document", "requestStage": "Response"},
         ]
-        self._blocks = block_resources
+        self._rules = block_resources and is_closed
         if block_resources:
             patterns += [{"resourceType": name} for name in BLOCKED_TYPES]
         if self._own_headers:
@@ -141,34 +147,49 @@ class Interception:
         Without it every picture is asked for, and refused here, which costs more than the page.
         The browser only minds a rule in a reply that we give ourselves.
         """
-        body = await self._read(event) if self._blocks else None
-        if self.too_large:
-            await self._fail(event, "Aborted")
-        elif body is None:
+        if not self._rules:
             await self._go_on(event)
-        else:
-            pairs = event.get("responseHeaders", ())
-            answer = {
-                "requestId": event["requestId"],
-                "responseCode": event["responseStatusCode"],
-                "responseHeaders": [
-                    *(pair for pair in pairs if pair["name"].lower() not in DONE_WITH),
-                    NOTHING_TO_LOOK_AT,
-                ],
-                "body": base64.b64encode(body).decode(),
-            }
+            return
+        body = await self._read(event)
+        self.is_cut = not self.too_large and not self._is_whole(body)
+        if self.too_large or self.is_cut:
+            await self._fail(event, "Aborted")
+            return
+        pairs = event.get("responseHeaders", ())
+        answer = {
+            "requestId": event["requestId"],
+            "responseCode": event["responseStatusCode"],
+            # There must be one, and for some codes the browser knows none.
+            "responsePhrase": event.get("responseStatusText") or "Unknown",
+            "responseHeaders": [
+                *(pair for pair in pairs if pair["name"].lower() not in DONE_WITH),
+                NOTHING_TO_LOOK_AT,
+            ],
+            "body": base64.b64encode(body).decode(),
+        }
+        try:
             await self.session.send("Fetch.fulfillRequest", answer)
+        except PlaywrightError:
+            await self._fail(event, "Failed")
+
+    def _is_whole(self, body: bytes) -> bool:
+        """Whether a page did not end before its time: who reads it as a stream is not told."""
+        declared = self.headers.get("Content-Length", "")
+        if declared.isdigit() and "Content-Encoding" not in self.headers:
+            return len(body) == int(declared)
+        end = body[-END_BYTES:].lower()
+        return b"</html" in end or b"</body" in end
 
     async def _take_raw(self, event: dict[str, Any]) -> None:
         """The body of what is no page to be shown."""
         self.raw = await self._read(event)
 
-    async def _read(self, event: dict[str, Any]) -> bytes | None:
+    async def _read(self, event: dict[str, Any]) -> bytes:
         """The body of a reply, piece by piece and no further than the limit."""
         declared = self.headers.get("Content-Length", "0")
         if declared.isdigit() and int(declared) > self._max_bytes:
             self.too_large = True
-            return None
+            return b""
         asked = {"requestId": event["requestId"]}
         stream = (await self.session.send("Fetch.takeResponseBodyAsStream", asked))["stream"]
         body, is_over = bytearray(), False

@@ -2,7 +2,7 @@
 
 A seat is one page in a fresh context; several seats share a Chromium. A Chromium that has had its
 pages, its time or its memory gets no more seats and ends with its last one; the next page starts
-another. Nothing is started before the first page.
+another. Nothing is started before the first page or `check`.
 """
 
 import asyncio
@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from penstock.core.clock import Clock
-from penstock.core.errors import PoolExhausted, SettingsError
+from penstock.core.errors import PoolExhausted
 from penstock.core.log import get_logger
-from penstock.kernel.fetchers.browser.means import BrowserLost
 from penstock.kernel.settings import BrowserSettings
 
 MIB = 1024 * 1024
 UPKEEP_SECONDS = 5.0
 #: Whoever asks whether browsers start is told the same for so long, if they do not.
+MOST_SAID = 200
 TROUBLE_SECONDS = 30.0
 #: Who outgrows the limit so far is ended at once, with its pages.
 FAR_TOO_LARGE = 2
@@ -149,12 +149,19 @@ class BrowserPool(Generic[B]):
         now = self._clock.monotonic()
         if self._trouble and now - self._trouble[1] < TROUBLE_SECONDS:
             return self._trouble[0]
-        if not any(member.browser.is_alive for member in self._members):
-            try:
-                await self._member()
-            except (BrowserLost, PoolExhausted, SettingsError) as error:
-                self._trouble = (str(error), self._clock.monotonic())
-                return str(error)
+        if any(member.browser.is_alive for member in self._members):
+            self._trouble = None
+            return None
+        if self._is_short_of_memory():
+            return "memory is short: no browser is started"
+        try:
+            await self._member()
+        except Exception as error:
+            # Whatever it is, it is the answer.
+            get_logger().error("no browser can be started", error=str(error))
+            said = str(error).partition("\n")[0][:MOST_SAID] or type(error).__name__
+            self._trouble = (said, self._clock.monotonic())
+            return said
         self._trouble = None
         return None
 

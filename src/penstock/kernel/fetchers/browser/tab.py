@@ -43,6 +43,7 @@ TELLING = frozenset({"document", "script", "xhr", "fetch", "stylesheet"})
 WORLD = "penstock"
 NOTHING_MORE = Browsing(NO_HEADERS, NO_HEADERS, (0, 0))
 TIMED_OUT = SiteWide("timeout", "no complete answer within the deadline")
+TRUNCATED = SiteWide("truncated", "the body ended before it was complete")
 
 TAKE = """(limit => {
   const root = document.documentElement;
@@ -89,8 +90,8 @@ _MEANINGS: tuple[tuple[str, Failure], ...] = (
     ("ERR_TIMED_OUT", TIMED_OUT),
     ("ERR_CONNECTION_REFUSED", SiteWide("connect", "the site refuses connections")),
     ("ERR_EMPTY_RESPONSE", SiteWide("disconnected", "the site closed the connection unasked")),
-    ("ERR_CONTENT_LENGTH", SiteWide("truncated", "the body ended before it was complete")),
-    ("ERR_INCOMPLETE", SiteWide("truncated", "the body ended before it was complete")),
+    ("ERR_CONTENT_LENGTH", TRUNCATED),
+    ("ERR_INCOMPLETE", TRUNCATED),
     ("ERR_CONTENT_DECODING", Broken("bad_encoding", "the body is not encoded as it says")),
     ("ERR_INVALID_", Broken("bad_http", "the answer is not HTTP that can be read")),
     ("ERR_RESPONSE_HEADERS", Broken("bad_http", "the answer is not HTTP that can be read")),
@@ -168,7 +169,10 @@ async def _open_tab(
     tab = Tab(page, seen, egress, hop, means)
     await asyncio.gather(
         session.send("Emulation.setUserAgentOverride", looks.override()),
-        seen.begin(block_resources=wanted.block_resources),
+        seen.begin(
+            block_resources=wanted.block_resources,
+            is_closed=hop.url.origin not in means.unclosed,
+        ),
     )
     return tab
 
@@ -283,6 +287,10 @@ class Tab:
         seen = self._seen
         if seen.too_large:
             return Broken("too_large", f"the body is larger than {self._means.max_bytes} bytes")
+        if seen.is_cut:
+            # If it was whole after all, the next try shows it: then the browser itself is asked.
+            self._means.remember_unclosed(self._hop.url.origin)
+            return TRUNCATED
         if seen.location is not None:
             return await self._redirect(*seen.location)
         if seen.raw is not None:

@@ -233,6 +233,7 @@ def _create_prices() -> None:
         sa.Column("ingestion_run_id", sa.Text, nullable=False),
         sa.Column("adapter_id", sa.Text, nullable=False),
         sa.Column("adapter_version", sa.Text, nullable=False),
+        sa.Column("released_by", sa.Text),
         sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_prices"),
         sa.ForeignKeyConstraint(["retailer_id"], ["retailers.id"]),
@@ -243,9 +244,12 @@ def _create_prices() -> None:
         ),
     )
     op.create_index("ix_prices_ingestion_run_id", "prices", ["ingestion_run_id"])
+    op.create_index("ix_prices_observed_at_id", "prices", ["observed_at", "id"])
+    op.create_index("ix_prices_source_id_observed_at", "prices", ["source_id", "observed_at"])
     op.create_index(
         "ix_prices_source_product_id_observed_at", "prices", ["source_product_id", "observed_at"]
     )
+    op.create_index("ix_prices_target_id_observed_at", "prices", ["target_id", "observed_at"])
 
 
 def _create_price_corrections() -> None:
@@ -352,6 +356,7 @@ def _create_scrape_runs() -> None:
         sa.Column("oos_no_price_count", sa.Integer, nullable=False, server_default="0"),
         sa.Column("unknown_availability_count", sa.Integer, nullable=False, server_default="0"),
         sa.Column("extraction_failures", sa.Integer, nullable=False, server_default="0"),
+        sa.Column("urls_unreachable", sa.Integer, nullable=False, server_default="0"),
         sa.Column("unchanged_count", sa.Integer, nullable=False, server_default="0"),
         sa.Column("field_counts", sa.Text, nullable=False),
         sa.Column("failure_rate", fixed(5, 4)),
@@ -371,6 +376,9 @@ def _create_scrape_runs() -> None:
     op.create_index("idx_scrape_runs_source", "scrape_runs", ["source_id"])
     op.create_index("idx_scrape_runs_started", "scrape_runs", ["started_at"])
     op.create_index("idx_scrape_runs_status", "scrape_runs", ["status"])
+    op.create_index(
+        "ix_scrape_runs_pair_started_at", "scrape_runs", ["source_id", "adapter_id", "started_at"]
+    )
 
 
 def _create_scrape_adapter_status() -> None:
