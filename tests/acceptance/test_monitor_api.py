@@ -131,13 +131,24 @@ async def test_a_run_is_refused_until_the_terms_are_approved(service: Service) -
     assert "terms of service" in answer.json()["error"]
     await post(service, f"/sources/{source['id']}/approve")
     launch = await post(service, "/runs", {"target_ids": [target["id"]]}, 202)
-    assert launch["accepted"] == 1
+    assert (launch["accepted"], launch["left"]) == (1, 0)
     run = await get(service, f"/runs/{launch['runs'][0]}")
     assert (run["trigger"], run["status"], run["urls_total"]) == ("MANUAL", "RUNNING", 1)
     assert [each["id"] for each in await get(service, "/runs", source="Shop 1")] == launch["runs"]
     answer = await service.http.delete(f"/api/v1/monitor/targets/{target['id']}")
     assert answer.status_code == 409
     await post(service, "/runs", {}, 422)
+
+
+async def test_what_failed_in_a_run_is_read_again_and_only_that(service: Service) -> None:
+    source, target = await with_target(service)
+    await post(service, f"/sources/{source['id']}/approve")
+    launch = await post(service, "/runs", {"target_ids": [target["id"]]}, 202)
+    path = f"/runs/{launch['runs'][0]}/retry"
+    answer = await service.post(f"/monitor{path}", None)
+    assert answer.status_code == 409
+    assert "no target of that run failed" in answer.json()["error"]
+    await post(service, f"/runs/{UNKNOWN}/retry", None, 404)
 
 
 async def test_an_adapter_is_stopped_and_started_with_who(service: Service) -> None:

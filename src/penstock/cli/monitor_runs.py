@@ -87,15 +87,33 @@ def start(
         ids = [(await monitor.targets.get(target))["id"] for target in targets or []]
         return await monitor.start_run(who(), source=source, adapter=adapter, target_ids=ids)
 
-    launch = with_monitor(begin)
+    _show_launch(with_monitor(begin), as_json)
+
+
+@app.command()
+def retry(
+    run: Annotated[str, typer.Argument(help="A run, by id.")], as_json: AsJson = False
+) -> None:
+    """Read those targets of a run again that could not be read."""
+    _show_launch(with_monitor(lambda monitor: monitor.retry_run(who(), run)), as_json)
+
+
+def _show_launch(launch: Launch, as_json: bool) -> None:
     if as_json:
         write_json(
-            {"runs": launch.runs, "accepted": launch.accepted, "refused": dict(launch.refused)}
+            {
+                "runs": launch.runs,
+                "accepted": launch.accepted,
+                "refused": dict(launch.refused),
+                "left": launch.left,
+            }
         )
     else:
         say(f"{launch.accepted} targets in {len(launch.runs)} runs: {cell(launch.runs)}")
         if launch.refused:
             print_table("Not read", ("target", "why"), list(launch.refused.items()))
+        if launch.left:
+            say(f"{launch.left} more are left: start again when these are over")
     if not launch.runs:
         complain("no target can be read now")
         raise typer.Exit(ExitCode.TROUBLE)

@@ -85,6 +85,18 @@ def _add_runs(router: APIRouter, service: MonitorService) -> None:
         _refuse_empty(launch)
         return answer(view(LaunchView, _as_row(launch)), status=202)
 
+    @router.post(
+        "/runs/{run_id:uuid}/retry",
+        status_code=202,
+        summary="Read the targets of a run again that failed",
+        response_model=ApiResponse[LaunchView],
+        responses=answers(*ACCEPTED, 404),
+    )
+    async def retry_run(run_id: Id, key: Operator) -> Response:
+        launch = await service.retry_run(key.name, run_id.hex)
+        _refuse_empty(launch)
+        return answer(view(LaunchView, _as_row(launch)), status=202)
+
     @router.get(
         "/runs/{run_id:uuid}",
         summary="A run: its counters and rates",
@@ -115,6 +127,7 @@ def _as_row(launch: Launch) -> dict[str, Any]:
         "accepted": launch.accepted,
         "refused": dict(launch.refused),
         "retry_after": launch.retry_after,
+        "left": launch.left,
     }
 
 

@@ -20,7 +20,7 @@ from penstock.products.tables import products
 from penstock.quality.settings import QualitySettings
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-from penstock.web.errors import NotFound
+from penstock.web.errors import Conflict, NotFound
 from penstock.workloads.monitor import rules
 from penstock.workloads.monitor.adapters import Adapters, UnknownAdapterStatus
 from penstock.workloads.monitor.drafting import Drafter, invalid
@@ -234,6 +234,17 @@ class MonitorService:
             )
         except RunRefused as refused:
             raise invalid("targets", str(refused)) from refused
+        self.nudge()
+        return launch
+
+    async def retry_run(self, who: str, run_id: str) -> Launch:
+        """Read those targets of a run again that could not be read."""
+        if await self.runs.get(run_id) is None:
+            raise NotFound("Run not found")
+        try:
+            launch = await self.runs.retry(who, run_id)
+        except RunRefused as refused:
+            raise Conflict(str(refused)) from refused
         self.nudge()
         return launch
 

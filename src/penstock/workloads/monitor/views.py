@@ -149,12 +149,16 @@ class RunView(BaseModel):
 
 
 class LaunchView(BaseModel):
-    """What came of an attempt to start runs; `refused` says why for targets in none."""
+    """What came of an attempt to start runs; `refused` says why for targets in none.
+
+    `left` is how many more there are, for which it has to be asked again.
+    """
 
     runs: list[str]
     accepted: int
     refused: dict[str, str]
     retry_after: float | None
+    left: int
 
 
 class AdapterStatusView(BaseModel):
