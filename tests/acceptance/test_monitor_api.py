@@ -140,6 +140,11 @@ async def test_a_run_is_refused_until_the_terms_are_approved(service: Service) -
     await post(service, "/runs", {}, 422)
 
 
+async def test_of_what_is_no_domain_there_are_no_sources(service: Service) -> None:
+    await with_target(service)
+    assert await get(service, "/sources", domain="<<\x1cm") == []
+
+
 async def test_what_failed_in_a_run_is_read_again_and_only_that(service: Service) -> None:
     source, target = await with_target(service)
     await post(service, f"/sources/{source['id']}/approve")

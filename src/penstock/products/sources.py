@@ -158,10 +158,14 @@ def get_source(unit: Unit, name_or_id: str) -> Row:
 
 
 def list_sources(unit: Unit, *, domain: str | None = None) -> list[Row]:
-    """All sources, or those of a domain, by name."""
+    """All sources, or those of a domain, by name; of what is no domain there are none."""
     if domain is None:
         return _select_sources(unit)
-    return _select_sources(unit, sources.c.domain == _read_domain(domain))
+    try:
+        wanted = _read_domain(domain)
+    except InvalidRequest:
+        return []
+    return _select_sources(unit, sources.c.domain == wanted)
 
 
 def _select_sources(unit: Unit, *wanted: ColumnElement[bool]) -> list[Row]:
