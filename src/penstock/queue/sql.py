@@ -100,8 +100,7 @@ class SqlQueue:
 
     async def put(self, items: Sequence[Item]) -> list[Receipt]:
         """Put items, in one go with whatever else is being put at the same time."""
-        # With a key it matters at once whether an item is there: it is no duplicate of itself.
-        tries = count(1 if any(item.key is not None for item in items) else 0)
+        tries = count()
 
         def work(unit: Unit) -> list[Receipt]:
             return unit.tally(self._puts).add(items, is_new=next(tries) == 0)
@@ -131,8 +130,7 @@ class SqlQueue:
             receipts.append(receipt)
         for some in batches(new):
             unit.insert_all(items, [_row(unit, item) for item in some])
-            for item in some:
-                _count_in(unit, item)
+        _count_in(unit, new)
         return receipts
 
     async def claim(
@@ -208,10 +206,13 @@ class _Known:
             self._ids.update(unit.run(query).scalars())
         for lane, keys in keyed.items():
             for few in batches(keys):
-                query = select(items.c.key).where(
+                query = select(items.c.key, items.c.id).where(
                     items.c.lane == lane, unit.among(items.c.key, few)
                 )
-                self._keys.update((lane, key) for key in unit.run(query).scalars())
+                for key, item_id in unit.run(query):
+                    self._keys.add((lane, key))
+                    # Looked for or not: an item is no duplicate of itself.
+                    self._ids.add(item_id)
 
     def answer(self, item: Item) -> Receipt | None:
         """What is to be said of an item that is no news.
@@ -279,11 +280,15 @@ def _row(unit: Unit, item: Item) -> dict[str, Any]:
     }
 
 
-def _count_in(unit: Unit, item: Item) -> None:
+def _count_in(unit: Unit, new: Sequence[Item]) -> None:
+    """Note what waits and counts from now on; of many items most are in the same few lines."""
     changes = unit.tally(Changes)
-    line = Line(item.lane, _priority(item.priority), item.group)
-    changes.wait(line, unit.now + _ms(item.delay))
-    changes.pending[item.lane, storable(item.quota)] += 1
+    for lane, priority, group, delay in {
+        (item.lane, item.priority, item.group, item.delay) for item in new
+    }:
+        changes.wait(Line(lane, _priority(priority), group), unit.now + _ms(delay))
+    for (lane, quota), number in Counter((item.lane, item.quota) for item in new).items():
+        changes.pending[lane, storable(quota)] += number
 
 
 def _priority(number: int) -> int:

@@ -198,10 +198,12 @@ class Station:
                 yield self._in_hand.popleft()
 
     async def _claim(self) -> list[Claim]:
-        room = self._settings.capacity - len(self._claims)
-        limit = min(room, self._settings.claim_at_once)
-        # Not one by one as room is made, but a good part of what may be had at a time.
-        if room < min(self._settings.capacity, self._settings.claim_at_once) // 4:
+        settings = self._settings
+        room = settings.capacity - len(self._claims)
+        limit = min(room, settings.claim_at_once)
+        # Not one by one as room is made, but many at a time, while nobody is idle for that.
+        spare = settings.capacity - settings.workers
+        if room < min(spare, settings.claim_at_once) // 2:
             limit = 0
         try:
             return await self._source.claims(self.worker, limit, self._share)

@@ -50,6 +50,13 @@ class CleanText(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
+    def process_column(self, values: list[str | None], dialect: Dialect) -> list[str | None]:
+        """As `process_bind_param` for each; nearly always one look at all of them is enough."""
+        together = "".join(filter(None, values))
+        if together.isascii() and "\x00" not in together:
+            return values
+        return [self.process_bind_param(value, dialect) for value in values]
+
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         del dialect
         return None if value is None else storable(value)

@@ -22,6 +22,7 @@ from sqlalchemy import Dialect as EngineDialect
 from sqlalchemy.dialects import postgresql, sqlite
 
 from penstock.store.dialect import Dialect, InsertText
+from penstock.store.schema import CleanText
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -155,6 +156,9 @@ def _compiled(
 def _column(column: Column[Any], rows: Rows, dialect: EngineDialect) -> list[Any]:
     """The values of a column as the driver wants them."""
     name, kind = column.name, column.type
-    if not isinstance(kind, TypeDecorator):
-        return [row[name] for row in rows]
-    return [kind.process_bind_param(row[name], dialect) for row in rows]
+    values = [row[name] for row in rows]
+    if isinstance(kind, CleanText):
+        return kind.process_column(values, dialect)
+    if isinstance(kind, TypeDecorator):
+        return [kind.process_bind_param(value, dialect) for value in values]
+    return values
