@@ -258,8 +258,9 @@ class Station:
         try:
             request = self._lanes[claim.lane].request(claim)
         except (KeyError, TypeError, ValueError) as error:
-            failure = {"kind": "broken", "reason": "bad_payload", "detail": repr(error)}
-            self._end(claim.id, Bury(failure))
+            get_logger().error("an item cannot be read", item=claim.id, error=repr(error))
+            request = Request("", id=claim.id, traceparent=claim.traceparent)
+            self._ended(_broken(request, "bad_payload", error))
             return None
         if claim.group not in self._paces:
             if len(self._paces) >= MOST_PACES:
@@ -286,7 +287,7 @@ class Station:
             return self._result(claim, outcome)
         except Exception as error:
             get_logger().exception("nothing can be made of an outcome", item=claim.id)
-            broken = _broken(outcome.request, error)
+            broken = _broken(outcome.request, "internal_error", error)
         try:
             return self._result(claim, broken)
         except Exception:
@@ -306,7 +307,7 @@ class Station:
             except Exception as error:
                 get_logger().error("a result cannot be made yet", item=claim.id, error=str(error))
                 if not isinstance(error, PenstockError):
-                    outcome = _broken(outcome.request, error)
+                    outcome = _broken(outcome.request, "internal_error", error)
                 await self._clock.sleep(PAUSE)
                 is_ours = self._claims.get(claim.id) is claim
                 result = self._result_or_trouble(claim, outcome) if is_ours else None
@@ -409,8 +410,8 @@ def _run_errand(
     task.add_done_callback(errands.pop)
 
 
-def _broken(request: Request, error: Exception) -> Outcome:
-    return Outcome(request, None, Broken("internal_error", repr(error)), ())
+def _broken(request: Request, reason: str, error: Exception) -> Outcome:
+    return Outcome(request, None, Broken(reason, repr(error)), ())
 
 
 def turns_within(pace: Pace, seconds: float) -> int:

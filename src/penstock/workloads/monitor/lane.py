@@ -6,7 +6,6 @@ from typing import Any
 
 from penstock.blobs.ports import Blobs
 from penstock.core.clock import Clock
-from penstock.core.log import get_logger
 from penstock.extract.registry import Registry
 from penstock.kernel.model import Failure, Outcome, Page, Refused, Request
 from penstock.kernel.reading import Reading
@@ -19,7 +18,6 @@ from penstock.workloads.monitor.model import WORKLOAD
 from penstock.workloads.monitor.recording import Content, Recorder
 from penstock.workloads.monitor.runs import LANE
 
-NOWHERE, BAD_PAYLOAD = "", "bad_payload"
 #: What an item must say to be read, and to be recorded.
 NEEDED = ("target", "run", "url", "adapter")
 #: Headers of a page that are kept with it: what it takes to read it again.
@@ -66,10 +64,8 @@ class MonitorLane:
         return await self._clearance.ask(claim.payload["target"])
 
     def request(self, claim: Claim) -> Request:
-        """What to fetch; of an item that cannot be read nothing, and it is buried."""
         if not _is_readable(claim):
-            get_logger().error("a target's item cannot be read", item=claim.id)
-            return Request(NOWHERE, id=claim.id, workload=WORKLOAD, traceparent=claim.traceparent)
+            raise ValueError(f"a target's item needs {', '.join(NEEDED)}")
         payload = claim.payload
         known = self._known(payload)
         return Request(
@@ -93,10 +89,9 @@ class MonitorLane:
 
     def conclude(self, claim: Claim, outcome: Outcome) -> Ending:
         """A target that failed is over for this run: what is wrong stands in its result."""
-        del outcome
-        if _is_readable(claim):
-            return Done()
-        return Bury({"kind": "broken", "reason": BAD_PAYLOAD, "detail": ""})
+        if outcome.failure and not _is_readable(claim):
+            return Bury(outcome.failure.as_json())
+        return Done()
 
     def content(self, claim: Claim, outcome: Outcome) -> Content | Coroutine[Any, Any, Content]:
         """What is written of an outcome; the page is kept first, if that is wanted."""

@@ -7,7 +7,6 @@ from sqlalchemy import bindparam, select, update
 
 from penstock.blobs.ports import Blobs
 from penstock.core.clock import Clock
-from penstock.core.log import get_logger
 from penstock.core.metrics import Metrics
 from penstock.events.log import EventLog
 from penstock.extract.registry import Registry
@@ -27,7 +26,6 @@ from penstock.workloads.scrape.texts import NoTexts, Texts
 
 NAME = WORKLOAD = "scrape"
 HOUR_MS = 3_600_000
-NOWHERE, BAD_PAYLOAD = "", "bad_payload"
 #: So often a task is put off because its site wants to be asked much later.
 MOST_ATTEMPTS = 3
 #: Of so many tasks that somebody waits for it is remembered when their turn comes.
@@ -95,14 +93,6 @@ class ScrapeLane:
         return await self._provider.provide(claim)
 
     def request(self, claim: Claim) -> Request:
-        """What to fetch; of an item that cannot be read nothing, but its task is told so."""
-        try:
-            return self._request(claim)
-        except (KeyError, TypeError, ValueError) as error:
-            get_logger().error("a task cannot be read", task_id=claim.id, error=repr(error))
-            return Request(NOWHERE, id=claim.id, workload=WORKLOAD, traceparent=claim.traceparent)
-
-    def _request(self, claim: Claim) -> Request:
         payload = claim.payload
         kind = TargetType(payload["target_type"])
         formats = payload.get("formats", ())
@@ -150,9 +140,7 @@ class ScrapeLane:
     def content(self, claim: Claim, outcome: Outcome) -> Content | Coroutine[Any, Any, Content]:
         """What a task asks for, made of its outcome; what is large is kept as a blob."""
         payload = claim.payload
-        if outcome.request.url == NOWHERE:
-            return Content(error=BAD_PAYLOAD)
-        if payload["target_type"] != TargetType.PAGE:
+        if outcome.failure or payload["target_type"] != TargetType.PAGE:
             return judge(outcome, payload.get("fields"))
         return render(
             outcome,
