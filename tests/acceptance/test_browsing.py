@@ -503,8 +503,9 @@ HALF = b"<!doctype html><title>Half</title><p>12"
     [
         HEAD_OF_HALF + b"Content-Length: 4000\r\n\r\n" + HALF,
         HEAD_OF_HALF + b"Transfer-Encoding: chunked\r\n\r\n27\r\n" + HALF + b"\r\n",
+        b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{"a": 1',
     ],
-    ids=["length", "chunked"],
+    ids=["length", "chunked", "no page"],
 )
 async def test_half_a_page_is_none_where_images_are_blocked_too(
     site: Site, platform: Platform, cut: bytes

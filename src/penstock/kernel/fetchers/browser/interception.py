@@ -174,15 +174,22 @@ class Interception:
 
     def _is_whole(self, body: bytes) -> bool:
         """Whether a page did not end before its time: who reads it as a stream is not told."""
-        declared = self.headers.get("Content-Length", "")
-        if declared.isdigit() and "Content-Encoding" not in self.headers:
-            return len(body) == int(declared)
+        if (length := self._length()) is not None:
+            return len(body) == length
         end = body[-END_BYTES:].lower()
         return b"</html" in end or b"</body" in end
+
+    def _length(self) -> int | None:
+        """How long the body is, as far as the site says; what is packed, it says of the pack."""
+        declared = self.headers.get("Content-Length", "")
+        if declared.isdigit() and "Content-Encoding" not in self.headers:
+            return int(declared)
+        return None
 
     async def _take_raw(self, event: dict[str, Any]) -> None:
         """The body of what is no page to be shown."""
         self.raw = await self._read(event)
+        self.is_cut = self._length() not in (None, len(self.raw))
 
     async def _read(self, event: dict[str, Any]) -> bytes:
         """The body of a reply, piece by piece and no further than the limit."""
