@@ -1,15 +1,28 @@
 """The monitor through its API: sources, targets, files, runs, prices, rules, and who may what."""
 
+import asyncio
+import csv
+import io
+import sys
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from pyarrow import parquet  # type: ignore[import-untyped]
+from sqlalchemy import update
 
+from penstock.products.tables import source_products
 from penstock.web.keys import Keys, Scope
+from penstock.workloads.monitor import exporting
+from penstock.workloads.monitor.alerts import OpsAlerts, resolve
+from penstock.workloads.monitor.ending import OpsAlert
+from tests.acceptance.test_monitor_replay import Bench, show
 from tests.services import URL, Service, serving
 from tests.site import Site
+from tests.watching import QUICK
 
 SHOP = {"name": "Shop 1", "domain": "shop01.test", "retailer": "Shops & Co"}
 PAGE = "http://shop01.test/product/1"
@@ -107,6 +120,12 @@ async def test_a_file_is_imported_whole_or_not_at_all(service: Service) -> None:
     assert exported.text.splitlines()[1].startswith(f"{PAGE},Shop 1,product,1d,0,ACTIVE,true,false")
 
 
+async def test_a_number_is_no_time(service: Service) -> None:
+    for path in ("/prices", "/prices/export", "/shadow"):
+        await get(service, path, 422, since="-1.5e-295", adapter="product")
+    await post(service, "/replays", {"adapter": "product", "since": 1_772_625_600}, 422)
+
+
 async def test_lists_come_in_parts(service: Service) -> None:
     await post(service, "/sources", SHOP, 201)
     text = "url\n" + "".join(f"http://shop01.test/product/{number}\n" for number in range(5))
@@ -197,6 +216,7 @@ async def test_rules_are_kept_and_checked(service: Service) -> None:
         "/quarantine/{}",
         "/products/{}/prices",
         "/products/{}/history",
+        "/prices/{}",
         "/prices/{}/corrections",
         "/rules/{}",
         "/results/{}/page",
@@ -229,8 +249,164 @@ async def test_keys_see_and_change_what_their_scope_allows(service: Service) -> 
     assert await status("GET", "/products", reading) == 200
     # These show prices that consumers must not see.
     assert await status("GET", "/prices", reading) == 403
+    assert await status("GET", f"/prices/{UNKNOWN}", reading) == 403
+    assert await status("GET", "/prices/export", reading) == 403
     assert await status("GET", "/quarantine", reading) == 403
+    assert await status("GET", "/shadow?adapter=product", reading) == 403
+    assert await status("POST", "/replays", reading) == 403
+    assert await status("GET", "/alerts", reading) == 200
+    assert await status("GET", "/alerts", bound) == 403
     assert await status("POST", f"/targets/{UNKNOWN}/pause", reading) == 403
     assert await status("GET", "/targets", bound) == 403
     assert await status("POST", f"/targets/{UNKNOWN}/pause", bound) == 403
     assert await status("GET", "/targets", "no key of ours") == 401
+
+
+@asynccontextmanager
+async def with_lamps(folder: Path, **monitor: Any) -> AsyncIterator[tuple[Service, str]]:
+    """A service that has read a shop of three lamps once; the id of the shop's source."""
+    bench = Bench(folder)
+    async with (
+        Site() as site,
+        serving(site, folder, extract=bench.extract, monitor={**QUICK, **monitor}) as service,
+    ):
+        urls = show(site, "price")
+        lamps = {"name": "Lamps", "domain": "lamps.test", "retailer": "L", "adapter_id": "lamps"}
+        source = await post(service, "/sources", lamps, 201)
+        await post(service, f"/sources/{source['id']}/approve")
+        for url in urls:
+            await post(service, "/targets", {"url": url}, 201)
+        await read_all(service)
+        yield service, source["id"]
+
+
+async def read_all(service: Service) -> dict[str, Any]:
+    """Read the lamps; the run when it is over."""
+    launch = await post(service, "/runs", {"source": "Lamps"}, 202)
+    async with asyncio.timeout(20):
+        while True:
+            run: dict[str, Any] = await get(service, f"/runs/{launch['runs'][0]}")
+            if run["status"] != "RUNNING":
+                return run
+
+
+async def test_replay_says_what_a_repaired_adapter_makes_of_kept_pages(tmp_path: Path) -> None:
+    async with with_lamps(tmp_path) as (service, _):
+        show(service.site, "amount")
+        assert (await read_all(service))["extraction_failures"] == 3
+        whole = await post(service, "/replays", {"adapter": "lamps@1.1.0", "source": "Lamps"})
+        same = await post(service, "/replays", {"adapter": "lamps"})
+        [first, second] = [await part(service, 4), await part(service, 4, following=True)]
+        wrong = await service.post("/monitor/replays", {"adapter": "lamps@9.9.9"})
+        late = {"adapter": "lamps", "since": "2199-01-01T00:00:00Z"}
+        assert (await post(service, "/replays", late))["pages"] == 0
+        assert len(await get(service, "/runs")) == 2
+
+    assert (whole["same"], whole["newly_good"], whole["is_safe"]) == (3, 3, True)
+    assert (whole["is_complete"], len(whole["differing"])) == (True, 3)
+    differences = {each["field"]: each for each in whole["differing"][0]["differences"]}
+    assert differences["price"]["after"].startswith("19.9")
+    assert (same["pages"], same["same"], same["differing"]) == (6, 6, [])
+    assert (first["pages"], first["is_complete"]) == (4, False)
+    assert (second["pages"], second["newly_good"], second["is_complete"]) == (2, 2, True)
+    assert wrong.status_code == 422
+    assert "lamps@1.1.0" in wrong.json()["error"]
+
+
+async def part(service: Service, limit: int, *, following: bool = False) -> dict[str, Any]:
+    """The first part of a replay, or the one that follows it."""
+    body = {"adapter": "lamps@1.1.0", "limit": limit}
+    answer = (await service.post("/monitor/replays", body)).json()
+    if following:
+        body["cursor"] = answer["meta"]["next_cursor"]
+        answer = (await service.post("/monitor/replays", body)).json()
+    data: dict[str, Any] = answer["data"]
+    return data
+
+
+async def test_shadow_says_how_a_candidate_does_on_live_pages(tmp_path: Path) -> None:
+    async with with_lamps(tmp_path, shadow={"lamps": "lamps@1.1.0"}) as (service, _):
+        show(service.site, "amount")
+        await read_all(service)
+        [report] = await get(service, "/shadow", adapter="lamps")
+        assert await get(service, "/shadow", adapter="lamps", since="2199-01-01") == []
+        await get(service, "/shadow", 422)
+
+    assert (report["candidate"], report["agreement"]) == ("lamps@1.1.0", 0.5)
+    assert (report["pages"], report["newly_good"], len(report["examples"])) == (6, 3, 3)
+    assert report["examples"][0]["url"].startswith("http://lamps.test/product/")
+
+
+async def test_a_price_is_shown_with_where_it_comes_from_and_what_corrects_it(
+    tmp_path: Path,
+) -> None:
+    async with with_lamps(tmp_path) as (service, source_id):
+        [newest, *_] = await get(service, "/prices", source="Lamps")
+        path = f"/prices/{newest['price_id']}"
+        plain = await get(service, path)
+        correction = {"why": "a typo", "price": "21.00"}
+        made = await post(service, f"{path}/corrections", correction, 201)
+        corrected = await get(service, path)
+        [run] = await get(service, "/runs")
+
+    assert {**plain, "corrections": None} == {**newest, "corrections": None}
+    assert plain["corrections"] == []
+    assert (plain["source_id"], plain["ingestion_run_id"]) == (source_id, run["id"])
+    assert (plain["adapter_version"], plain["released_by"]) == ("1.0.0", None)
+    assert (corrected["price"], corrected["price_as_seen"]) == ("21.00", plain["price"])
+    assert corrected["corrections"] == [made]
+    assert (run["urls_failed"], run["urls_unreachable"]) == (0, 0)
+
+
+async def test_prices_are_exported_as_tables_without_formulas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Three prices: a table of two parts.
+    monkeypatch.setattr(exporting, "AT_ONCE", 2)
+    async with with_lamps(tmp_path) as (service, _):
+        evil = update(source_products).values(title="=HYPERLINK(1)")
+        await service.engine.store.write(lambda unit: unit.run(evil) and None)
+        text = await service.get("/monitor/prices/export")
+        few = await service.get("/monitor/prices/export", limit=2, source="Lamps")
+        table = await service.get("/monitor/prices/export", format="parquet")
+        listed = await get(service, "/prices")
+        await get(service, "/prices/export", 404, source="Nobody")
+
+    assert text.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(text.text, newline="")))
+    assert [row["price_id"] for row in rows] == [row["price_id"] for row in listed]
+    assert {row["title"] for row in rows} == {"'=HYPERLINK(1)"}
+    assert len(few.text.splitlines()) == 3
+    found = parquet.read_table(io.BytesIO(table.content)).to_pylist()
+    assert [str(row["price"]) for row in found] == [row["price"] for row in listed]
+    assert table.headers["content-disposition"].endswith('"prices.parquet"')
+
+
+async def test_parquet_without_its_library_is_refused_with_what_to_install(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    answer = await service.get("/monitor/prices/export", format="parquet")
+    assert answer.status_code == 422
+    assert "penstock[parquet]" in answer.json()["error"]
+
+
+async def test_what_ops_were_told_of_is_listed_in_parts_and_by_kind(service: Service) -> None:
+    ops = OpsAlerts(service.engine.log)
+    told = [OpsAlert("drift", f"shop{number}", "P2", "reads worse") for number in range(3)]
+    told.append(OpsAlert("adapter_disabled", "shop9", "P1", "stopped"))
+    await service.engine.store.write(lambda unit: ops.tell(unit, told))
+    await service.engine.store.write(lambda unit: resolve(unit, "drift", "shop0"))
+
+    first = (await service.get("/monitor/alerts", limit=3)).json()
+    rest = await get(service, "/alerts", cursor=first["meta"]["next_cursor"])
+    subjects = [each["subject"] for each in (*first["data"], *rest)]
+    assert sorted(subjects) == ["shop0", "shop1", "shop2", "shop9"]
+    assert len(await get(service, "/alerts", open=True)) == 3
+    [over] = await get(service, "/alerts", open=False)
+    assert (over["subject"], over["resolved_at"][-1]) == ("shop0", "Z")
+    assert len(await get(service, "/alerts", kind="drift", open=True)) == 2
+    assert [each["kind"] for each in await get(service, "/alerts", severity="P1")] == [
+        "adapter_disabled"
+    ]
+    await get(service, "/alerts", 422, severity="P9")

@@ -10,12 +10,11 @@ from penstock.events.log import EventLog
 from penstock.events.relay import Relay
 from penstock.events.tables import deliveries
 from penstock.notify.alerts import AlertChannel
+from penstock.notify.topics import OPS_ALERT
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.alerts import (
     ALL,
-    DAY_MS,
-    TOLD,
     AlertUpkeep,
     Kind,
     OpsAlerts,
@@ -25,6 +24,7 @@ from penstock.workloads.monitor.alerts import (
     resolve,
 )
 from penstock.workloads.monitor.ending import OpsAlert
+from penstock.workloads.monitor.model import DAY_MS
 from penstock.workloads.monitor.tables import ops_alerts, scrape_adapter_status
 from tests.stores import Stores, rows_of
 from tests.unit.products.offers import open_shop
@@ -47,7 +47,7 @@ class Office:
         await self.store.write(lambda unit: self.alerts.tell(unit, alerts))
 
     async def told(self) -> list[dict[str, Any]]:
-        return [dict(event.message.data) for event in await self.log.read(topics=[TOLD])]
+        return [dict(event.message.data) for event in await self.log.read(topics=[OPS_ALERT])]
 
     async def grow_older(self, ms: int) -> None:
         columns = ops_alerts.c

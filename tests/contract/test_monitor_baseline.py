@@ -7,7 +7,8 @@ from sqlalchemy import update
 from penstock.core.ids import new_id
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.adapters import RENEW_MS, SETTLED_RUNS
-from penstock.workloads.monitor.ending import DAY_MS, MOST_RUNS
+from penstock.workloads.monitor.ending import MOST_RUNS
+from penstock.workloads.monitor.model import DAY_MS
 from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_runs
 from tests.monitors import Monitor, open_monitor
 from tests.stores import Stores

@@ -1,5 +1,8 @@
 """Replay, shadow and why over results in the store and pages in blobs."""
 
+import asyncio
+import itertools
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -165,6 +168,54 @@ async def test_more_pages_than_are_read_at_once(
     assert [each.key for each in found] == ["r0", "r1", "r2", "r3", "r4"]
 
 
+async def test_replay_in_parts_goes_on_where_the_last_one_ended(archive: Archive) -> None:
+    for place in range(3):
+        await archive.keep(f"r{place}", make_page(), "product@0.1.0", at=7)
+    lost = await archive.keep("r3", make_page(TEA, "latin-1"), at=8)
+    await archive.blobs.delete(lost)
+    found, after = [], None
+    for _ in range(2):
+        part = await archive.replaying.part("product", Selection(0, after=after), 2, 60.0)
+        found.append(([each.key for each in part.differing], part.summary.lost))
+        after = part.next_after
+
+    assert found == [(["r0", "r1"], 0), (["r2"], 1)]
+    assert after is None
+
+
+async def test_replay_ends_in_time_but_not_before_a_page_is_read(archive: Archive) -> None:
+    for place in range(3):
+        await archive.keep(f"r{place}", make_page(), at=7)
+    hours = itertools.count(step=3600.0)
+    slow = Replaying(
+        archive.store, archive.blobs, registry(), QUALITY, monotonic=lambda: next(hours)
+    )
+
+    part = await slow.part("product", Selection(0), 100, 60.0)
+
+    assert (part.summary.pages, part.next_after) == (1, (7, "r0"))
+
+
+async def test_other_work_goes_on_while_a_page_is_read(archive: Archive) -> None:
+    await archive.keep("a", make_page())
+    begun, end = threading.Event(), threading.Event()
+
+    def wait(document: Document) -> Extraction:
+        begun.set()
+        assert end.wait(20)
+        return product.ADAPTER.extract(document)
+
+    slow = registry()
+    slow.register_candidate(replace(product.ADAPTER, version="3.0.0", extract=wait))
+    replaying = Replaying(archive.store, archive.blobs, slow, QUALITY)
+    work = asyncio.create_task(replaying.part("product@3.0.0", Selection(0), 1, 60.0))
+    assert await asyncio.to_thread(begun.wait, 20)
+    # We are here although the page is being read.
+    end.set()
+
+    assert (await work).summary.changes == {Change.SAME: 1}
+
+
 async def test_page_is_decoded_as_it_was(archive: Archive) -> None:
     await archive.keep("a", make_page(TEA, "latin-1"))
 
@@ -304,3 +355,23 @@ async def test_nobody_knows_why_of_an_unknown_target(archive: Archive) -> None:
 
 def _set_good(unit: Unit, result_id: str) -> None:
     unit.run(scrape_targets.update().values(last_good_result_id=result_id))
+
+
+async def test_report_of_the_newest_says_how_far_it_goes_back(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shadow, "AT_ONCE", 2)
+    page = make_page()
+    beside = Shadow({"product": "product@2.0.0"}, registry(), QUALITY)
+    compared = {"shadow": beside.compare(page, READER.read(page, "product"))}
+    for place in range(5):
+        await archive.keep(f"r{place}", page, at=place, document=compared)
+
+    def look(most: int) -> Any:
+        return archive.store.read(lambda unit: shadow.report_of_newest(unit, "product", 0, most))
+
+    [some], stopped_at = await look(3)
+    [all_of_them], end = await look(10)
+
+    assert (some.summary.pages, stopped_at) == (4, 1)
+    assert (all_of_them.summary.pages, end) == (5, None)

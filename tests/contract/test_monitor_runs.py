@@ -337,6 +337,41 @@ async def test_a_run_by_hand_of_a_large_source_says_how_many_are_left_and_goes_o
     assert [(launch.accepted, launch.left) for launch in found] == [(2, 3), (2, 1), (1, 0)]
 
 
+async def test_targets_that_cannot_be_read_do_not_stand_before_those_that_can(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "MOST_BY_HAND", 3)
+    monitor = await open_monitor(stores)
+    source, stranger = await monitor.source(), await monitor.source("other", approved=False)
+    await monitor.targets(source, 4, priority=9, robots_path_blocked=True)
+    await monitor.targets(source, 4, host="a.shop.test", priority=8, adapter_id="gone")
+    await monitor.targets(stranger, 4, host="other.test", priority=7)
+    good = await monitor.targets(source, 4, host="b.shop.test")
+
+    launch = await monitor.runs.start("ann", source_id=source)
+    rest = await monitor.runs.start("ann", adapter="product")
+    none = await monitor.runs.start("ann", adapter="product")
+
+    assert (launch.accepted, launch.left) == (3, 1)
+    assert set(launch.refused.values()) == {"its URL is blocked"}
+    assert (rest.accepted, rest.left) == (1, 0)
+    in_runs = [row["id"] for row in await monitor.all_targets() if row["run_id"]]
+    assert in_runs == sorted(good)
+    assert (none.accepted, none.left, len(none.refused)) == (0, 0, 3)
+
+
+async def test_of_more_targets_than_fit_those_left_over_are_counted(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "MOST_BY_HAND", 2)
+    monitor = await open_monitor(stores)
+    ids = await monitor.targets(await monitor.source(), 3)
+
+    launch = await monitor.runs.start("ann", target_ids=ids)
+
+    assert (launch.accepted, launch.left, dict(launch.refused)) == (2, 1, {})
+
+
 async def test_the_failed_targets_of_a_run_are_tried_again(stores: Stores) -> None:
     monitor = await open_monitor(stores)
     [bad, _] = await monitor.targets(await monitor.source(), 2)

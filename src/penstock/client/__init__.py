@@ -1,9 +1,10 @@
-"""A typed client of the scrape API, and the check of its webhooks.
+"""A typed client of the scrape API and of the price monitor, and the check of webhooks.
 
 with Client("http://127.0.0.1:8001", key) as penstock:
     job = penstock.batch([Target(target_type="product", target_url=url, workspace_id="acme")])
     done = penstock.wait_for_job(job.job_id)
     results = list(penstock.results(job.job_id))
+    penstock.monitor.targets.add("https://shop.example/product/1", schedule="6h")
 """
 
 from penstock.client.async_rest import AsyncClient
@@ -40,6 +41,7 @@ from penstock.client.models import (
     TaskSummary,
     Webhook,
 )
+from penstock.client.monitor_models import Launch, Price, QuarantinedOffer, Run, WatchedTarget
 from penstock.client.rest import Client
 from penstock.client.retrying import Retrying
 from penstock.client.webhooks import verify_webhook
@@ -59,13 +61,17 @@ __all__ = [
     "JobAccepted",
     "JobEvent",
     "JobStatus",
+    "Launch",
     "NotFound",
     "NotInTime",
     "NotReached",
     "Page",
+    "Price",
+    "QuarantinedOffer",
     "RateLimited",
     "Result",
     "Retrying",
+    "Run",
     "Target",
     "TargetType",
     "Task",
@@ -75,6 +81,7 @@ __all__ = [
     "TaskTimedOut",
     "Unauthenticated",
     "Unavailable",
+    "WatchedTarget",
     "Webhook",
     "WebhookInvalid",
     "verify_webhook",

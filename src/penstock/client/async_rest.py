@@ -20,6 +20,7 @@ from penstock.client.exchange import (
     request_options,
     stream_options,
 )
+from penstock.client.groups import Awaited
 from penstock.client.models import (
     Adapters,
     Job,
@@ -32,13 +33,14 @@ from penstock.client.models import (
     TaskAccepted,
     TaskSummary,
 )
+from penstock.client.monitor import Monitor
 from penstock.client.retrying import Retrying
 from penstock.client.streams import EventReader
 
 T = TypeVar("T")
 
 
-class AsyncClient:
+class AsyncClient(Awaited):
     """The API for programs on asyncio; use it in an `async with` block."""
 
     def __init__(
@@ -57,6 +59,8 @@ class AsyncClient:
         self._sleep = sleep
         self._monotonic = monotonic
         self._http = httpx.AsyncClient(**http_options(url, key, timeout), transport=transport)
+        #: The price monitor.
+        self.monitor = Monitor[Awaited](self)
 
     async def __aenter__(self) -> Self:
         return self
@@ -75,13 +79,13 @@ class AsyncClient:
 
     async def scrape(self, target: Target, *, idempotency_key: str | None = None) -> TaskAccepted:
         """Have a page scraped; the task is carried out when its turn comes."""
-        return await self._do(calls.scrape(target, idempotency_key))
+        return await self.do(calls.scrape(target, idempotency_key))
 
     async def scrape_sync(
         self, target: Target, *, timeout_seconds: int = 60, idempotency_key: str | None = None
     ) -> Task:
         """Have a page scraped now, and wait for it: 5 to 120 seconds."""
-        return await self._do(calls.scrape_sync(target, timeout_seconds, idempotency_key))
+        return await self.do(calls.scrape_sync(target, timeout_seconds, idempotency_key))
 
     async def batch(
         self,
@@ -91,47 +95,47 @@ class AsyncClient:
         idempotency_key: str | None = None,
     ) -> JobAccepted:
         """Have up to 100 pages scraped as one job."""
-        return await self._do(calls.batch(targets, callback_url, idempotency_key))
+        return await self.do(calls.batch(targets, callback_url, idempotency_key))
 
     async def task(self, task_id: str) -> Task:
         """A task, with its result if it is completed."""
-        return await self._do(calls.task(task_id))
+        return await self.do(calls.task(task_id))
 
     async def job(self, job_id: str) -> Job:
         """A job, and how far it is."""
-        return await self._do(calls.job(job_id))
+        return await self.do(calls.job(job_id))
 
     async def cancel(self, job_id: str) -> Job:
         """Drop what of a job has not begun; what is running comes to its end."""
-        return await self._do(calls.cancel(job_id))
+        return await self.do(calls.cancel(job_id))
 
     def results(self, job_id: str) -> AsyncIterator[Result]:
         """What came of the completed tasks of a job, so far."""
-        return self._all(lambda cursor: calls.results(job_id, cursor, None))
+        return self.go_through(lambda cursor: calls.results(job_id, cursor, None))
 
     def tasks(self, **wanted: Any) -> AsyncIterator[TaskSummary]:
         """All tasks, newest first; filters: workspace_id, status, target_type, job_id."""
-        return self._all(lambda cursor: calls.tasks(**wanted, cursor=cursor))
+        return self.go_through(lambda cursor: calls.tasks(**wanted, cursor=cursor))
 
     async def tasks_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[TaskSummary]:
         """A part of the list of tasks."""
-        return await self._do(calls.tasks(**wanted, cursor=cursor))
+        return await self.do(calls.tasks(**wanted, cursor=cursor))
 
     def jobs(self, **wanted: Any) -> AsyncIterator[Job]:
         """All jobs, newest first; filters: workspace_id, status."""
-        return self._all(lambda cursor: calls.jobs(**wanted, cursor=cursor))
+        return self.go_through(lambda cursor: calls.jobs(**wanted, cursor=cursor))
 
     async def jobs_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[Job]:
         """A part of the list of jobs."""
-        return await self._do(calls.jobs(**wanted, cursor=cursor))
+        return await self.do(calls.jobs(**wanted, cursor=cursor))
 
     async def adapters(self) -> Adapters:
         """What can be asked for, and who reads it."""
-        return await self._do(calls.adapters())
+        return await self.do(calls.adapters())
 
     async def download(self, href: str) -> bytes:
         """The bytes of a file that a task or result names."""
-        return (await self._send(calls.file(href))).content
+        return await self.load(calls.file(href))
 
     async def wait_for_job(self, job_id: str, *, within: float | None = None) -> Job:
         """Look at a job until all of its tasks ended; `NotInTime` if that takes too long."""
@@ -169,17 +173,25 @@ class AsyncClient:
             reader.begin()
             await self._sleep(pause)
 
-    async def _all(self, call_of: Callable[[str | None], Call[Page[T]]]) -> AsyncIterator[T]:
+    async def go_through(
+        self, next_part: Callable[[str | None], Call[Page[T]]]
+    ) -> AsyncIterator[T]:
+        """Everything in a list that comes in parts."""
         cursor: str | None = None
         while True:
-            page = await self._do(call_of(cursor))
+            page = await self.do(next_part(cursor))
             for item in page.items:
                 yield item
             if (cursor := page.next_cursor) is None:
                 return
 
-    async def _do(self, call: Call[T]) -> T:
+    async def do(self, call: Call[T]) -> T:
+        """What a call gives."""
         return calls.read_answer(call, (await self._send(call)).content)
+
+    async def load(self, call: Call[Any]) -> bytes:
+        """The bytes that a call gives."""
+        return (await self._send(call)).content
 
     async def _send(self, call: Call[Any]) -> httpx.Response:
         attempts = Attempts(call, self._retrying)

@@ -44,17 +44,19 @@ class Call(Generic[T]):
     headers: Mapping[str, str] = field(default_factory=dict)
     #: Seconds that the service may take to answer, beyond what is usual.
     patience: float = 0.0
+    #: Whether it may be sent again when its answer was lost.
+    repeats: bool = True
 
 
 def scrape(target: Target, idempotency_key: str | None) -> Call[TaskAccepted]:
-    return _submit("", target.as_json(), _as(TaskAccepted), idempotency_key)
+    return _submit("", target.as_json(), read_as(TaskAccepted), idempotency_key)
 
 
 def scrape_sync(target: Target, timeout: int, idempotency_key: str | None) -> Call[Task]:
     body = {**target.as_json(), "timeout_seconds": timeout}
     # Without a key unless the caller has one: what was broken off has to begin anew.
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
-    return Call("POST", f"{PREFIX}/sync", _as(Task), body, headers=headers, patience=timeout)
+    return Call("POST", f"{PREFIX}/sync", read_as(Task), body, headers=headers, patience=timeout)
 
 
 def batch(
@@ -63,58 +65,58 @@ def batch(
     body: dict[str, Any] = {"targets": [target.as_json() for target in targets]}
     if callback_url is not None:
         body["callback_url"] = callback_url
-    return _submit("/batch", body, _as(JobAccepted), idempotency_key)
+    return _submit("/batch", body, read_as(JobAccepted), idempotency_key)
 
 
 def task(task_id: str) -> Call[Task]:
-    return Call("GET", f"{PREFIX}/{_safe(task_id)}", _as(Task))
+    return Call("GET", f"{PREFIX}/{part_of_path(task_id)}", read_as(Task))
 
 
 def job(job_id: str) -> Call[Job]:
-    return Call("GET", path_of_job(job_id), _as(Job))
+    return Call("GET", path_of_job(job_id), read_as(Job))
 
 
 def cancel(job_id: str) -> Call[Job]:
-    return Call("POST", f"{path_of_job(job_id)}/cancel", _as(Job))
+    return Call("POST", f"{path_of_job(job_id)}/cancel", read_as(Job))
 
 
 def results(job_id: str, cursor: str | None, limit: int | None) -> Call[Page[Result]]:
-    query = _given(cursor=cursor, limit=limit)
-    return Call("GET", f"{path_of_job(job_id)}/results", _page(Result), query=query)
+    query = given(cursor=cursor, limit=limit)
+    return Call("GET", f"{path_of_job(job_id)}/results", page_of(Result), query=query)
 
 
 def tasks(**wanted: Any) -> Call[Page[TaskSummary]]:
-    return Call("GET", PREFIX, _page(TaskSummary), query=_given(**wanted))
+    return Call("GET", PREFIX, page_of(TaskSummary), query=given(**wanted))
 
 
 def jobs(**wanted: Any) -> Call[Page[Job]]:
-    return Call("GET", f"{PREFIX}/jobs", _page(Job), query=_given(**wanted))
+    return Call("GET", f"{PREFIX}/jobs", page_of(Job), query=given(**wanted))
 
 
 def adapters() -> Call[Adapters]:
-    return Call("GET", ADAPTERS, _as(Adapters))
+    return Call("GET", ADAPTERS, read_as(Adapters))
 
 
 def events(job_id: str) -> Call[Any]:
-    return Call("GET", f"{path_of_job(job_id)}/events", _as_it_is)
+    return Call("GET", f"{path_of_job(job_id)}/events", as_it_is)
 
 
 def file(href: str) -> Call[Any]:
     """A file of a task; only of this service, which is the only one to see our key."""
     if not href.startswith("/") or href.startswith("//"):
         raise ClientError(f"{href!r} is no file of this service")
-    return Call("GET", href, _as_it_is)
+    return Call("GET", href, as_it_is)
 
 
 def path_of_job(job_id: str) -> str:
     """Where a job is."""
-    return f"{PREFIX}/jobs/{_safe(job_id)}"
+    return f"{PREFIX}/jobs/{part_of_path(job_id)}"
 
 
 def read_answer(call: Call[T], content: bytes) -> T:
     """The data of an answer that is well; a `ClientError` if it is not what it should be."""
     try:
-        envelope = orjson.loads(content)
+        envelope = orjson.loads(content) if content else {"data": None}
         return call.read(envelope["data"], envelope.get("meta") or {})
     except (orjson.JSONDecodeError, ValidationError, KeyError, TypeError) as error:
         raise ClientError(f"{call.method} {call.path}: this is no answer of Penstock") from error
@@ -138,16 +140,25 @@ def _submit(path: str, body: Any, read: Read[T], idempotency_key: str | None) ->
     return Call("POST", f"{PREFIX}{path}", read, body, headers=headers)
 
 
-def _as_it_is(data: Any, meta: Mapping[str, Any]) -> Any:
+def as_it_is(data: Any, meta: Mapping[str, Any]) -> Any:
+    """Plain data."""
     del meta
     return data
 
 
-def _as(kind: type[M]) -> Read[M]:
+def read_nothing(data: Any, meta: Mapping[str, Any]) -> None:
+    """There is nothing to read."""
+    del data, meta
+
+
+def read_as(kind: type[M]) -> Read[M]:
+    """One thing."""
     return lambda data, _: kind.model_validate(data)
 
 
-def _page(kind: type[M]) -> Read[Page[M]]:
+def page_of(kind: type[M]) -> Read[Page[M]]:
+    """A part of a list."""
+
     def read(data: Any, meta: Mapping[str, Any]) -> Page[M]:
         items = tuple(kind.model_validate(each) for each in data)
         return Page[M](items=items, next_cursor=meta.get("next_cursor"))
@@ -155,12 +166,13 @@ def _page(kind: type[M]) -> Read[Page[M]]:
     return read
 
 
-def _given(**wanted: Any) -> dict[str, Any]:
+def given(**wanted: Any) -> dict[str, Any]:
+    """What was said, without what was left out."""
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def _safe(name: str) -> str:
+def part_of_path(name: str) -> str:
     """An id as one part of a path."""
     if name in ("", ".", ".."):
-        raise ClientError(f"{name!r} is no id of a task or job")
+        raise ClientError(f"{name!r} is no id")
     return quote(name, safe="")

@@ -14,6 +14,7 @@ from penstock.client.streams import EventReader
 TIMEOUT = 30.0
 #: A stream shows a sign of life every 15 seconds.
 STREAM_TIMEOUT = 60.0
+BAD_GATEWAY = 502
 FIRST_LOOK, LAST_LOOK = 0.2, 5.0
 #: The name of a stream's last event.
 END = "end"
@@ -30,9 +31,11 @@ class Attempts:
     def failed(self, error: httpx.RequestError | None = None) -> float:
         """The service was not reached; seconds to wait, or `NotReached` if that was the last.
 
-        Without an error it hung up before it was done, as one does that is shut down.
+        Without an error it hung up before it was done, as one does that is shut down. What must
+        not be done twice is not repeated once it may have been heard.
         """
-        pause = self._next_pause(None)
+        was_sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+        pause = None if was_sent and not self._call.repeats else self._next_pause(None)
         if pause is None:
             said = type(error).__name__ if error else "the answer ended too early"
             raise NotReached(f"{self._call.method} {self._call.path}: {said}") from error
@@ -41,7 +44,9 @@ class Attempts:
     def refused(self, response: httpx.Response) -> float:
         """The service said no; seconds to wait, or what it said if there is no use in asking."""
         retry_after = self._retrying.read_retry_after(response.headers.get("Retry-After"))
-        if response.status_code in WORTH_A_RETRY:
+        # A gateway cannot tell whether the service behind it has heard the call.
+        is_unsure = response.status_code == BAD_GATEWAY and not self._call.repeats
+        if response.status_code in WORTH_A_RETRY and not is_unsure:
             pause = self._next_pause(retry_after)
             if pause is not None:
                 return pause

@@ -23,6 +23,7 @@ from penstock.client.exchange import (
     request_options,
     stream_options,
 )
+from penstock.client.groups import Blocking
 from penstock.client.models import (
     Adapters,
     Job,
@@ -35,13 +36,14 @@ from penstock.client.models import (
     TaskAccepted,
     TaskSummary,
 )
+from penstock.client.monitor import Monitor
 from penstock.client.retrying import Retrying
 from penstock.client.streams import EventReader
 
 T = TypeVar("T")
 
 
-class Client:
+class Client(Blocking):
     """The API for programs that block; use it in a `with` block, and from one thread at a time."""
 
     def __init__(
@@ -60,6 +62,8 @@ class Client:
         self._sleep = sleep
         self._monotonic = monotonic
         self._http = httpx.Client(**http_options(url, key, timeout), transport=transport)
+        #: The price monitor.
+        self.monitor = Monitor[Blocking](self)
 
     def __enter__(self) -> Self:
         return self
@@ -78,13 +82,13 @@ class Client:
 
     def scrape(self, target: Target, *, idempotency_key: str | None = None) -> TaskAccepted:
         """Have a page scraped; the task is carried out when its turn comes."""
-        return self._do(calls.scrape(target, idempotency_key))
+        return self.do(calls.scrape(target, idempotency_key))
 
     def scrape_sync(
         self, target: Target, *, timeout_seconds: int = 60, idempotency_key: str | None = None
     ) -> Task:
         """Have a page scraped now, and wait for it: 5 to 120 seconds."""
-        return self._do(calls.scrape_sync(target, timeout_seconds, idempotency_key))
+        return self.do(calls.scrape_sync(target, timeout_seconds, idempotency_key))
 
     def batch(
         self,
@@ -94,47 +98,47 @@ class Client:
         idempotency_key: str | None = None,
     ) -> JobAccepted:
         """Have up to 100 pages scraped as one job."""
-        return self._do(calls.batch(targets, callback_url, idempotency_key))
+        return self.do(calls.batch(targets, callback_url, idempotency_key))
 
     def task(self, task_id: str) -> Task:
         """A task, with its result if it is completed."""
-        return self._do(calls.task(task_id))
+        return self.do(calls.task(task_id))
 
     def job(self, job_id: str) -> Job:
         """A job, and how far it is."""
-        return self._do(calls.job(job_id))
+        return self.do(calls.job(job_id))
 
     def cancel(self, job_id: str) -> Job:
         """Drop what of a job has not begun; what is running comes to its end."""
-        return self._do(calls.cancel(job_id))
+        return self.do(calls.cancel(job_id))
 
     def results(self, job_id: str) -> Iterator[Result]:
         """What came of the completed tasks of a job, so far."""
-        return self._all(lambda cursor: calls.results(job_id, cursor, None))
+        return self.go_through(lambda cursor: calls.results(job_id, cursor, None))
 
     def tasks(self, **wanted: Any) -> Iterator[TaskSummary]:
         """All tasks, newest first; filters: workspace_id, status, target_type, job_id."""
-        return self._all(lambda cursor: calls.tasks(**wanted, cursor=cursor))
+        return self.go_through(lambda cursor: calls.tasks(**wanted, cursor=cursor))
 
     def tasks_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[TaskSummary]:
         """A part of the list of tasks."""
-        return self._do(calls.tasks(**wanted, cursor=cursor))
+        return self.do(calls.tasks(**wanted, cursor=cursor))
 
     def jobs(self, **wanted: Any) -> Iterator[Job]:
         """All jobs, newest first; filters: workspace_id, status."""
-        return self._all(lambda cursor: calls.jobs(**wanted, cursor=cursor))
+        return self.go_through(lambda cursor: calls.jobs(**wanted, cursor=cursor))
 
     def jobs_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[Job]:
         """A part of the list of jobs."""
-        return self._do(calls.jobs(**wanted, cursor=cursor))
+        return self.do(calls.jobs(**wanted, cursor=cursor))
 
     def adapters(self) -> Adapters:
         """What can be asked for, and who reads it."""
-        return self._do(calls.adapters())
+        return self.do(calls.adapters())
 
     def download(self, href: str) -> bytes:
         """The bytes of a file that a task or result names."""
-        return self._send(calls.file(href)).content
+        return self.load(calls.file(href))
 
     def wait_for_job(self, job_id: str, *, within: float | None = None) -> Job:
         """Look at a job until all of its tasks ended; `NotInTime` if that takes too long."""
@@ -172,16 +176,22 @@ class Client:
             reader.begin()
             self._sleep(pause)
 
-    def _all(self, call_of: Callable[[str | None], Call[Page[T]]]) -> Iterator[T]:
+    def go_through(self, next_part: Callable[[str | None], Call[Page[T]]]) -> Iterator[T]:
+        """Everything in a list that comes in parts."""
         cursor: str | None = None
         while True:
-            page = self._do(call_of(cursor))
+            page = self.do(next_part(cursor))
             yield from page.items
             if (cursor := page.next_cursor) is None:
                 return
 
-    def _do(self, call: Call[T]) -> T:
+    def do(self, call: Call[T]) -> T:
+        """What a call gives."""
         return calls.read_answer(call, self._send(call).content)
+
+    def load(self, call: Call[Any]) -> bytes:
+        """The bytes that a call gives."""
+        return self._send(call).content
 
     def _send(self, call: Call[Any]) -> httpx.Response:
         attempts = Attempts(call, self._retrying)

@@ -14,9 +14,9 @@ from typing import Any
 from penstock.core.errors import NotDelivered, SettingsError
 from penstock.core.log import get_logger
 from penstock.notify.settings import NotifySettings, Severity
+from penstock.notify.topics import OPS_ALERT, PRICE_ALERT
 from penstock.notify.webhooks import Announcement, Told
 
-OPS_ALERT, PRICE_ALERT = "alert.told", "price.alert"
 SETTING = "PENSTOCK_NOTIFY__ALERT_URLS"
 #: The worst first.
 SEVERITIES: tuple[Severity, ...] = ("P1", "P2", "P3")

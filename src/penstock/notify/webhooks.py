@@ -22,11 +22,11 @@ from penstock.kernel.settings import HttpSettings
 from penstock.notify.secret import WebhookSecret
 from penstock.notify.settings import NotifySettings
 from penstock.notify.signature import signed_headers
+from penstock.notify.topics import JOB_FINISHED, OPS_ALERT, PRICE_ALERT, TASK_FINISHED
 
 NAME = "webhooks"
-JOB_FINISHED, TASK_FINISHED = "scrape.job.finished", "scrape.task.finished"
 #: Of these everything that the event says is posted, but for the URL itself.
-ALERTS = ("price.alert", "alert.told")
+ALERTS = (PRICE_ALERT, OPS_ALERT)
 TOPICS = (JOB_FINISHED, TASK_FINISHED, *ALERTS)
 #: A job of more tasks than this is told of without their results.
 MOST_RESULTS = 100

@@ -4,20 +4,32 @@ One correction of a price counts at a time; it hides the price or puts another a
 place. Every reader applies it, by `corrected` and `is_shown`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, and_, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    and_,
+    func,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from penstock.core.ids import new_id
 from penstock.products.model import DECIMALS
 from penstock.products.tables import price_corrections, prices
 from penstock.store.unit import Unit, do_nothing
-from penstock.web.errors import Conflict, InvalidRequest, NotFound
+from penstock.web.errors import Conflict, NotFound, invalid
 
 MOST = Decimal(10) ** 8
+#: Columns by name, as `prices.c` has them.
+Columns = ReadOnlyColumnCollection[str, Any]
 
 
 class Action(StrEnum):
@@ -42,6 +54,26 @@ def corrected(rows: FromClause = prices) -> FromClause:
     )
 
 
+def newest_shown(choose: Callable[[Columns], Sequence[ColumnElement[bool]]]) -> Select[tuple[str]]:
+    """The id of the newest price that is not hidden, of those that `choose` picks by their columns.
+
+    To be completed as a subquery of who asks.
+    """
+    candidate, hiding = prices.alias(), price_corrections.alias()
+    hidden = and_(
+        hiding.c.price_id == candidate.c.id,
+        hiding.c.revoked_at.is_(None),
+        hiding.c.action == Action.HIDE,
+    )
+    return (
+        select(candidate.c.id)
+        .select_from(candidate.outerjoin(hiding, hidden))
+        .where(*choose(candidate.c), hiding.c.id.is_(None))
+        .order_by(candidate.c.observed_at.desc(), candidate.c.id.desc())
+        .limit(1)
+    )
+
+
 def hide(unit: Unit, price_id: str, *, who: str, why: str) -> str:
     """Show a price to no consumer any more; the id of the correction."""
     return _correct(unit, {"price_id": price_id, "action": Action.HIDE, "price": None}, who, why)
@@ -50,7 +82,7 @@ def hide(unit: Unit, price_id: str, *, who: str, why: str) -> str:
 def override(unit: Unit, price_id: str, price: Decimal, *, who: str, why: str) -> str:
     """Let another amount stand in the place of a price; the id of the correction."""
     if not price.is_finite() or not 0 < price < MOST or price != round(price, DECIMALS):
-        raise _invalid("price", f"must be above 0, below {MOST}, with {DECIMALS} decimals at most")
+        raise invalid("price", f"must be above 0, below {MOST}, with {DECIMALS} decimals at most")
     values = {"price_id": price_id, "action": Action.OVERRIDE, "price": price}
     return _correct(unit, values, who, why)
 
@@ -83,8 +115,4 @@ def _correct(unit: Unit, values: Mapping[str, Any], who: str, why: str) -> str:
 
 def _require(name: str, text: str) -> None:
     if not text.strip():
-        raise _invalid(name, "must be said")
-
-
-def _invalid(field: str, message: str) -> InvalidRequest:
-    return InvalidRequest([{"field": field, "message": message}])
+        raise invalid(name, "must be said")

@@ -53,32 +53,81 @@ def _cell(name: str, value: Any) -> Any:
         case int() | float():
             return value
         case _:
-            return _harmless(str(value))
+            # An apostrophe in front marks a text as one.
+            return f"'{value}" if is_formula(str(value)) else str(value)
 
 
-def _harmless(text: str) -> str:
-    """The text, with an apostrophe in front where it would be read as a formula."""
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would take a text for a formula."""
     # Some programs skip spaces in front, and take wide forms of the signs for the signs.
     first = unicodedata.normalize("NFKC", text.lstrip(" \u00a0\u3000\ufeff")[:1])
-    is_formula = text.startswith(FORMULA) or first.startswith(FORMULA)
-    return f"'{text}" if is_formula else text
+    return text.startswith(FORMULA) or first.startswith(FORMULA)
 
 
 def write_parquet(rows: Iterable[Row], columns: Sequence[str], file: IO[bytes]) -> int:
     """Write rows to a file: amounts as exact decimals, times as times; how many there were."""
-    try:
-        import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
-        from pyarrow import parquet  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        raise SettingsError("Parquet needs an extra: pip install 'penstock[parquet]'") from error
-    schema = pa.schema([(name, _type_of(pa, name)) for name in columns])
+    made = ParquetParts(columns)
     number, remaining = 0, iter(rows)
-    with parquet.ParquetWriter(file, schema) as writer:
-        while some := list(islice(remaining, AT_ONCE)):
-            plain = [{name: row.get(name) for name in columns} for row in some]
-            writer.write_table(pa.Table.from_pylist(plain, schema))
-            number += len(some)
+    while some := list(islice(remaining, AT_ONCE)):
+        file.write(made.add(some))
+        number += len(some)
+    file.write(made.end())
     return number
+
+
+class ParquetParts:
+    """A Parquet file that is made part by part; the parts in their order are the file."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        try:
+            import pyarrow as pa  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+            from pyarrow import parquet  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise SettingsError(
+                "Parquet needs an extra: pip install 'penstock[parquet]'"
+            ) from error
+        self._columns = tuple(columns)
+        self._pa = pa
+        self._schema = pa.schema([(name, _type_of(pa, name)) for name in columns])
+        self._drain = _Drain()
+        self._writer = parquet.ParquetWriter(pa.PythonFile(self._drain, "w"), self._schema)
+
+    def add(self, rows: Sequence[Row]) -> bytes:
+        """Some more rows, as what comes next in the file."""
+        plain = [{name: row.get(name) for name in self._columns} for row in rows]
+        self._writer.write_table(self._pa.Table.from_pylist(plain, self._schema))
+        return self._drain.take()
+
+    def end(self) -> bytes:
+        """The end of the file."""
+        self._writer.close()
+        return self._drain.take()
+
+
+class _Drain(io.RawIOBase):
+    """A file that is written to at one end and taken from at the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[bytes] = []
+        self._written = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        part = bytes(data)
+        self._parts.append(part)
+        self._written += len(part)
+        return len(part)
+
+    def tell(self) -> int:
+        return self._written
+
+    def take(self) -> bytes:
+        """What was written since the last time."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
 
 
 def _type_of(pa: Any, column: str) -> Any:

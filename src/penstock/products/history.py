@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, select, tuple_
+from sqlalchemy import ColumnElement, Select, select, tuple_
 
-from penstock.products.corrections import corrected, corrected_price
+from penstock.products.corrections import corrected, corrected_price, newest_shown
 from penstock.products.model import Seen
 from penstock.products.tables import (
     price_corrections,
@@ -63,26 +63,15 @@ def corrections_of(unit: Unit, price_id: str) -> list[Row]:
 
 def last_seen(unit: Unit, source_product_ids: Sequence[str]) -> dict[str, Seen]:
     """The newest price of source products that is not hidden, as corrected."""
-    candidate, hiding = prices.alias(), price_corrections.alias()
-    hidden = and_(
-        hiding.c.price_id == candidate.c.id, hiding.c.revoked_at.is_(None), hiding.c.price.is_(None)
-    )
-    newest = (
-        select(candidate.c.id)
-        .select_from(candidate.outerjoin(hiding, hidden))
-        .where(candidate.c.source_product_id == source_products.c.id, hiding.c.id.is_(None))
-        .order_by(candidate.c.observed_at.desc(), candidate.c.id.desc())
-        .limit(1)
-        .correlate(source_products)
-        .scalar_subquery()
-    )
+    query = newest_shown(lambda its: [its.source_product_id == source_products.c.id])
+    newest = query.correlate(source_products).scalar_subquery()
     seen = (corrected_price, prices.c.currency, prices.c.availability, prices.c.observed_at)
-    query = (
+    found = (
         select(source_products.c.id, *seen)
         .select_from(corrected(source_products.join(prices, prices.c.id == newest)))
         .where(unit.among(source_products.c.id, source_product_ids))
     )
-    return {each: Seen(*values) for each, *values in unit.run(query)}
+    return {each: Seen(*values) for each, *values in unit.run(found)}
 
 
 def seen_in_runs(

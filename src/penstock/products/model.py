@@ -1,8 +1,9 @@
 """What the rest of Penstock hands to `products` and gets back."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
 from penstock.core.errors import PenstockError
 from penstock.core.money import exponent, to_decimal
@@ -54,6 +55,10 @@ class Seen:
     currency: str
     availability: str | None
     observed_at: int
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "price": str(self.price)}
 
 
 @dataclass(frozen=True, slots=True)

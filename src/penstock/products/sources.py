@@ -18,7 +18,7 @@ from penstock.kernel.headers import problem_with, reserved
 from penstock.products.resolving import resolve_again
 from penstock.products.tables import retailers, source_trust_config, sources
 from penstock.store.unit import Unit, do_nothing
-from penstock.web.errors import Conflict, InvalidRequest, NotFound
+from penstock.web.errors import Conflict, InvalidRequest, NotFound, invalid
 
 Row = dict[str, Any]
 EDITABLE = frozenset({"name", "domain", "adapter_id", "scrape_config", "robots_compliant"})
@@ -249,13 +249,13 @@ def _find(unit: Unit, table: Table, name_or_id: str, what: str) -> Row:
 
 def _named(name: str | None) -> Row:
     if not (name or "").strip():
-        raise _invalid("name", "must not be empty")
+        raise invalid("name", "must not be empty")
     return {"name": (name or "").strip()}
 
 
 def _person(who: str) -> str:
     if not who.strip():
-        raise _invalid("who", "must be said")
+        raise invalid("who", "must be said")
     return who
 
 
@@ -263,14 +263,14 @@ def _read_domain(text: str) -> str:
     try:
         return registrable_domain(bare_host(text))
     except UrlError as error:
-        raise _invalid("domain", str(error)) from error
+        raise invalid("domain", str(error)) from error
 
 
 def _read_url(text: str) -> str:
     try:
         return parse(text).href
     except UrlError as error:
-        raise _invalid("website_url", str(error)) from error
+        raise invalid("website_url", str(error)) from error
 
 
 def _stored(config: ScrapeConfig) -> Row:
@@ -279,8 +279,4 @@ def _stored(config: ScrapeConfig) -> Row:
 
 def _refuse_unknown(changes: Mapping[str, Any], allowed: frozenset[str]) -> None:
     for name in changes.keys() - allowed:
-        raise _invalid(name, "cannot be changed")
-
-
-def _invalid(field: str, message: str) -> InvalidRequest:
-    return InvalidRequest([{"field": field, "message": message}])
+        raise invalid(name, "cannot be changed")

@@ -95,6 +95,12 @@ def history(
     return list(unit.rows(query.limit(limit)))[::-1]
 
 
+def shown_of(unit: Unit, price_ids: Sequence[str]) -> set[str]:
+    """Which of some prices consumers may see, by id."""
+    query = _visible([unit.among(prices.c.id, price_ids)]).with_only_columns(prices.c.id)
+    return set(unit.run(query).scalars())
+
+
 def columns() -> list[str]:
     """The names of what is told of a price."""
     return [*current_visible_prices.c.keys(), "source", "retailer"]

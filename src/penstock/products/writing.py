@@ -8,20 +8,15 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import or_, select
 
 from penstock.core.ids import first_id_at
 from penstock.extract.values.ammunition import cost_per_round
 from penstock.kernel.records import Availability
-from penstock.products.corrections import corrected, corrected_price, is_shown
+from penstock.products.corrections import corrected, corrected_price, is_shown, newest_shown
 from penstock.products.model import Offer, Seen, Written, amount_of, check_offer
 from penstock.products.resolving import Keys, keys_of, resolve, take_turn
-from penstock.products.tables import (
-    price_corrections,
-    prices,
-    source_product_identifiers,
-    source_products,
-)
+from penstock.products.tables import prices, source_product_identifiers, source_products
 from penstock.store.schema import storable
 from penstock.store.unit import Unit, do_nothing
 
@@ -254,24 +249,15 @@ def _find_same(unit: Unit, row: Row) -> str:
 
 def _find_previous(unit: Unit, price_ids: Sequence[str]) -> dict[str, Seen]:
     """The last price before each that is not hidden."""
-    new, candidate, hiding = prices.alias(), prices.alias(), price_corrections.alias()
-    hidden = and_(
-        hiding.c.price_id == candidate.c.id, hiding.c.revoked_at.is_(None), hiding.c.price.is_(None)
+    new = prices.alias()
+    earlier = newest_shown(
+        lambda its: [
+            its.source_product_id == new.c.source_product_id,
+            its.observed_at <= new.c.observed_at,
+            or_(its.observed_at < new.c.observed_at, its.id < new.c.id),
+        ]
     )
-    last_before = (
-        select(candidate.c.id)
-        .select_from(candidate.outerjoin(hiding, hidden))
-        .where(
-            candidate.c.source_product_id == new.c.source_product_id,
-            candidate.c.observed_at <= new.c.observed_at,
-            or_(candidate.c.observed_at < new.c.observed_at, candidate.c.id < new.c.id),
-            hiding.c.id.is_(None),
-        )
-        .order_by(candidate.c.observed_at.desc(), candidate.c.id.desc())
-        .limit(1)
-        .correlate(new)
-        .scalar_subquery()
-    )
+    last_before = earlier.correlate(new).scalar_subquery()
     query = (
         select(
             new.c.id,

@@ -56,6 +56,8 @@ ROWS_AT_ONCE = 128
 #: A process that is frozen, or cut off, in the middle of a transaction holds its locks no longer
 #: than this; shorter than the silence after which its claims are taken back.
 IDLE_MS = 10_000
+#: What a connection to SQLite keeps of the file; the system keeps the rest of it anyway.
+WRITER_CACHE_KB, READER_CACHE_KB = 16_384, 2_048
 #: SQLite's errors that pass by themselves: another process is busy, no memory, the disk fails or
 #: is full, the file cannot be opened or written at the moment.
 PASSING_IN_FILE = frozenset(
@@ -165,8 +167,8 @@ class Sqlite:
                 f"PENSTOCK_STORE__FOLDER: {settings.folder}: {error.strerror}"
             ) from error
         path = settings.folder / FILE_NAME
-        self.writing = self._engine(path, settings, 1, "BEGIN IMMEDIATE")
-        self.reading = self._engine(path, settings, settings.pool_size, "BEGIN")
+        self.writing = self._engine(path, settings, 1, "BEGIN IMMEDIATE", WRITER_CACHE_KB)
+        self.reading = self._engine(path, settings, settings.pool_size, "BEGIN", READER_CACHE_KB)
         self._writer = ThreadPoolExecutor(1, "store-writer")
         self._readers = ThreadPoolExecutor(settings.pool_size, "store-reader")
         self._clock = clock
@@ -266,7 +268,9 @@ class Sqlite:
         return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in PASSING_IN_FILE
 
     @staticmethod
-    def _engine(path: Path, settings: StoreSettings, size: int, begin: str) -> Engine:
+    def _engine(
+        path: Path, settings: StoreSettings, size: int, begin: str, cache_kb: int
+    ) -> Engine:
         engine = create_engine(
             f"sqlite+pysqlite:///{path}",
             poolclass=QueuePool,
@@ -275,7 +279,7 @@ class Sqlite:
             pool_timeout=POOL_SECONDS,
             connect_args={"timeout": settings.busy_seconds, "check_same_thread": False},
         )
-        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "connect", partial(_prepare_sqlite, cache_kb))
         event.listen(engine, "begin", _begin_with(begin))
         return engine
 
@@ -367,7 +371,7 @@ def open_dialect(settings: StoreSettings, clock: Clock) -> Dialect:
     return Postgres(settings)
 
 
-def _prepare_sqlite(connection: Any, record: Any) -> None:
+def _prepare_sqlite(cache_kb: int, connection: Any, record: Any) -> None:
     """Every new connection: transactions are begun by us, and a commit is on the disk."""
     del record
     connection.isolation_level = None
@@ -378,7 +382,7 @@ def _prepare_sqlite(connection: Any, record: Any) -> None:
         "foreign_keys=ON",
         # Else a row that REPLACE takes away is not seen by the trigger that forbids to delete it.
         "recursive_triggers=ON",
-        "cache_size=-65536",
+        f"cache_size=-{cache_kb}",
         "journal_size_limit=67108864",
     ):
         cursor.execute(f"PRAGMA {pragma}")

@@ -63,6 +63,11 @@ class InvalidRequest(ApiError):
         super().__init__(f"{first['field']}: {first['message']}", meta=meta)
 
 
+def invalid(field: str, message: str) -> InvalidRequest:
+    """One field is wrong; to be raised."""
+    return InvalidRequest([{"field": field, "message": message}])
+
+
 class Unauthenticated(ApiError):
     """There is no key, or none that we know."""
 

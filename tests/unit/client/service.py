@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from operator import attrgetter
 from typing import Any, Literal
 
 import orjson
@@ -87,15 +88,15 @@ class Caller:
     async def call(self, name: str, *arguments: Any, **options: Any) -> Any:
         """The result of a method."""
         if self._kind == "asyncio":
-            return await getattr(self.asyncio, name)(*arguments, **options)
-        method = getattr(self.blocking, name)
+            return await attrgetter(name)(self.asyncio)(*arguments, **options)
+        method = attrgetter(name)(self.blocking)
         return await asyncio.to_thread(lambda: method(*arguments, **options))
 
     async def all_of(self, name: str, *arguments: Any, **options: Any) -> list[Any]:
         """Everything that a method goes through."""
         if self._kind == "asyncio":
-            return [each async for each in getattr(self.asyncio, name)(*arguments, **options)]
-        method = getattr(self.blocking, name)
+            return [each async for each in attrgetter(name)(self.asyncio)(*arguments, **options)]
+        method = attrgetter(name)(self.blocking)
         return await asyncio.to_thread(lambda: list(method(*arguments, **options)))
 
     def plan(self, path: str, *replies: Any) -> None:

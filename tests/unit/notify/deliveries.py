@@ -12,7 +12,8 @@ from penstock.kernel.admission import Admission, Lookup
 from penstock.kernel.settings import AdmissionSettings, HttpSettings
 from penstock.notify.secret import WebhookSecret
 from penstock.notify.settings import NotifySettings
-from penstock.notify.webhooks import JOB_FINISHED, ResultsOf, WebhookSink
+from penstock.notify.topics import JOB_FINISHED
+from penstock.notify.webhooks import ResultsOf, WebhookSink
 from tests.clocks import HandClock
 from tests.site import Site
 

@@ -9,7 +9,8 @@ import pytest
 
 from penstock.core.errors import NotDelivered
 from penstock.events.ports import Message
-from penstock.notify.webhooks import TASK_FINISHED, WebhookSubscription, payload
+from penstock.notify.topics import TASK_FINISHED
+from penstock.notify.webhooks import WebhookSubscription, payload
 from tests.clocks import HandClock
 from tests.site import Site
 from tests.site.answers import Hit, Reply, Reset

@@ -18,7 +18,7 @@ from penstock.core.errors import AddressRefused, UrlError
 from penstock.core.urls import Url, parse
 from penstock.kernel.admission import Admission, refusal
 from penstock.kernel.fetchers.http import failure_of
-from penstock.kernel.fetchers.tunnel import reach, turns_us_away
+from penstock.kernel.fetchers.tunnel import may_be_proxys_own, reach, turns_us_away
 from penstock.kernel.model import Broken, Failure, Proxy, ProxyFailed, SiteWide
 
 LOOPBACK = "127.0.0.1"
@@ -42,7 +42,6 @@ _OF_THE_CONNECTION = frozenset(
     }
 )
 _STATUS_LINE = re.compile(r"HTTP/1\.[01] (\d{3})(?: [^\r\n]*)?")
-UNAUTHORIZED, PROXY_AUTHENTICATION_REQUIRED = 401, 407
 
 ESTABLISHED = b"HTTP/1.1 200 OK\r\n\r\n"
 FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -319,7 +318,7 @@ class Egress:
         """Whether a plain proxy did not let us through, by its own word."""
         if not self._proxy or not self._is_plain(url, is_tunnel=False):
             return False
-        if not _may_be_proxys_own(head, status):
+        if not may_be_proxys_own(status, head.get("server")):
             return False
         return await turns_us_away(self._proxy, self._limits.connect_seconds)
 
@@ -435,13 +434,6 @@ async def _until(reader: asyncio.StreamReader, mark: bytes) -> bytes:
         return await reader.readuntil(mark)
     except asyncio.LimitOverrunError as error:
         raise _BadHead from error
-
-
-def _may_be_proxys_own(head: _Head, status: int) -> bool:
-    """Whether a plain proxy may not have let us through; the site can say the same."""
-    if status == UNAUTHORIZED:
-        return head.get("server").startswith("tinyproxy")
-    return status == PROXY_AUTHENTICATION_REQUIRED
 
 
 def _length_of(head: _Head) -> int:

@@ -25,7 +25,7 @@ from penstock.core.errors import AddressRefused
 from penstock.kernel.admission import Admission, refusal
 from penstock.kernel.fetchers.decoding import PIECE, BadEncoding, Decoding, codings
 from penstock.kernel.fetchers.replies import Connector, StaleConnection
-from penstock.kernel.fetchers.tunnel import TunnelConnector, turns_us_away
+from penstock.kernel.fetchers.tunnel import TunnelConnector, may_be_proxys_own, turns_us_away
 from penstock.kernel.model import (
     NO_HEADERS,
     Broken,
@@ -43,7 +43,6 @@ from penstock.kernel.settings import HttpSettings
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: Their headers may tell the length of a body that does not come.
 BODILESS = frozenset({204, 304})
-UNAUTHORIZED, PROXY_AUTHENTICATION_REQUIRED = 401, 407
 MAX_PROXY_SESSIONS = 64
 #: Chunks arrive without yielding; give the loop a turn after so many pieces, a MB at most.
 BREATHE_EVERY = 16
@@ -281,11 +280,8 @@ def _is_plain(hop: Hop) -> bool:
 
 def _may_be_proxys_own(hop: Hop, response: aiohttp.ClientResponse) -> bool:
     """Whether a plain proxy may not have let us through; the site can say the same."""
-    if not _is_plain(hop):
-        return False
-    if response.status == UNAUTHORIZED:
-        return response.headers.get("Server", "").startswith("tinyproxy")
-    return response.status == PROXY_AUTHENTICATION_REQUIRED
+    server = response.headers.get("Server", "")
+    return _is_plain(hop) and may_be_proxys_own(response.status, server)
 
 
 def _proxy_authorization(proxy: Proxy) -> Mapping[str, str]:

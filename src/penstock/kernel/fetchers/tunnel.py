@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 #: A proxy's ways to say that it works and the site does not answer: of SOCKS, then of HTTP.
 SITE_UNREACHED = frozenset({3, 4, 5, 6, 500, 502, 504})
 #: Its ways to ask for a name and password; tinyproxy answers a wrong one by 401.
-TURNED_AWAY = frozenset({401, 407})
+UNAUTHORIZED, PROXY_AUTHENTICATION_REQUIRED = 401, 407
+TURNED_AWAY = frozenset({UNAUTHORIZED, PROXY_AUTHENTICATION_REQUIRED})
 
 
 class TunnelConnector(Connector):
@@ -98,6 +99,13 @@ async def reach(
         raise
     except (OSError, EOFError, ValueError) as error:
         raise python_socks.ProxyError(error) from error
+
+
+def may_be_proxys_own(status: int, server: str) -> bool:
+    """Whether a plain proxy may not have let us through; the site can say the same."""
+    if status == UNAUTHORIZED:
+        return server.startswith("tinyproxy")
+    return status == PROXY_AUTHENTICATION_REQUIRED
 
 
 async def turns_us_away(proxy: Proxy, patience: float) -> bool:

@@ -13,15 +13,13 @@ from sqlalchemy import func, select, update
 from penstock.core.ids import new_id
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
+from penstock.notify.topics import OPS_ALERT
 from penstock.store.store import Store
 from penstock.store.unit import Unit, do_nothing
 from penstock.workloads.monitor.ending import OpsAlert
-from penstock.workloads.monitor.model import TargetStatus
+from penstock.workloads.monitor.model import DAY_MS, TargetStatus
 from penstock.workloads.monitor.tables import ops_alerts, scrape_adapter_status, scrape_targets
 
-#: What ops are notified of; every single reason stands in the log as `alert.raised`.
-TOLD = "alert.told"
-DAY_MS = 86_400_000
 #: So many targets that waited for too long are worth a word.
 MOST_STALE = 100
 ALL = "all targets"
@@ -66,7 +64,10 @@ class OpsAlerts:
         self._webhook_url = webhook_url or None
 
     def tell(self, unit: Unit, alerts: Sequence[OpsAlert]) -> None:
-        """Raise alerts; those that are news become events."""
+        """Raise alerts; those that are news become events.
+
+        Every single reason stands in the log as `alert.raised`.
+        """
         if not alerts:
             return
         # As whoever appends events: alerts are never waited for while the log is kept waiting.
@@ -82,7 +83,7 @@ class OpsAlerts:
         names = ("kind", "subject", "severity", "message", "count", "first_at")
         data = {name: row[name] for name in names}
         data["callback_url"] = self._webhook_url
-        return Message(f"{row['id']}.{row['count']}", TOLD, row["subject"], data)
+        return Message(f"{row['id']}.{row['count']}", OPS_ALERT, row["subject"], data)
 
 
 def _raise(unit: Unit, alert: OpsAlert) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """What callers of the monitor's API send."""
 
 import re
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -27,6 +28,10 @@ from penstock.workloads.monitor.rules import RuleKind
 _SPACES = r"\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f\u3000\ufeff"
 AMOUNT = r"^(0\.(0[1-9]|[1-9][0-9]?)|[1-9][0-9]{0,7}(\.[0-9]{1,2})?)$"
 _AMOUNT = re.compile(AMOUNT)
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+#: A time and the id of what happened then: where a list goes on.
+PLACE = r"^[0-9]{1,15}\.[0-9a-f]{32}$"
+MOST_REPLAYED = 500
 
 
 def _as_amount(value: Any) -> Any:
@@ -34,6 +39,13 @@ def _as_amount(value: Any) -> Any:
     if not isinstance(value, str | Decimal) or not _AMOUNT.fullmatch(str(value)):
         raise ValueError("must be text such as 19.99")
     return Decimal(value)
+
+
+def as_date(value: Any) -> Any:
+    """A date and time as text: a number could be seconds or milliseconds."""
+    if isinstance(value, datetime) or (isinstance(value, str) and _DATE.match(value)):
+        return value
+    raise ValueError("must be a date and time")
 
 
 def _as_number(value: Any) -> Any:
@@ -247,6 +259,31 @@ class NewRun(Body):
     source: SourceName | None = Field(None, description="The name or id of a source.")
     adapter: AdapterName | None = None
     target_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default_factory=list)
+
+
+class NewReplay(Body):
+    """Which kept pages to read again, and with which adapter."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"adapter": "sgammo", "since": "2026-03-01T00:00:00Z", "source": "SGAmmo"}]
+        }
+    )
+
+    adapter: AdapterName = Field(
+        description="NAME, or NAME@VERSION of PENSTOCK_EXTRACT__CANDIDATES."
+    )
+    since: Annotated[datetime, BeforeValidator(as_date)] | None = Field(
+        None, description="Pages of results from then on; of the last 7 days if absent."
+    )
+    source: SourceName | None = Field(None, description="The name or id of a source.")
+    target_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default_factory=list)
+    limit: Annotated[int, Field(ge=1, le=MOST_REPLAYED), BeforeValidator(_as_number)] = Field(
+        200, description="So many pages at most."
+    )
+    cursor: Annotated[str, StringConstraints(pattern=PLACE)] | None = Field(
+        None, description="`meta.next_cursor` of the part before."
+    )
 
 
 class Disabling(Body):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from penstock.events.ports import Message
 from penstock.products.model import Offer, Seen, Written, amount_of
@@ -67,19 +66,10 @@ def messages_of(change: Change) -> list[Message]:
         "price_id": change.price_id,
         "run_id": change.run_id,
         "url": change.url,
-        "before": _seen_json(before),
-        "after": _seen_json(after),
+        "before": before.as_json(),
+        "after": after.as_json(),
     }
     return [
         Message(f"{change.price_id}.{topic}", topic, change.source_product_id, data)
         for topic in topics
     ]
-
-
-def _seen_json(seen: Seen) -> dict[str, Any]:
-    return {
-        "price": str(seen.price),
-        "currency": seen.currency,
-        "availability": seen.availability,
-        "observed_at": seen.observed_at,
-    }

@@ -13,7 +13,7 @@ from penstock.extract.registry import Registry
 from penstock.kernel.admission import Admission
 from penstock.products.tables import sources
 from penstock.store.unit import Unit
-from penstock.web.errors import ApiError, Conflict, InvalidRequest, NotFound
+from penstock.web.errors import ApiError, Conflict, NotFound, invalid
 from penstock.workloads.monitor.model import TargetStatus
 from penstock.workloads.monitor.schedules import timing_of
 
@@ -96,7 +96,7 @@ class DraftRefused(Exception):
 
     def as_api_error(self) -> ApiError:
         """What a caller of the API is told."""
-        return InvalidRequest([{"field": self.field, "message": self.message}])
+        return invalid(self.field, self.message)
 
 
 class SourceUnknown(DraftRefused):
@@ -230,8 +230,3 @@ def check_notes(notes: str | None) -> None:
 def in_batches(things: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
     """Some at a time."""
     return (things[start : start + size] for start in range(0, len(things), size))
-
-
-def invalid(field: str, message: str) -> InvalidRequest:
-    """One field is wrong."""
-    return InvalidRequest([{"field": field, "message": message}])

@@ -14,6 +14,7 @@ from penstock.events.ports import Message
 from penstock.quality.drift import (
     NUMBERS,
     SMALLEST_BATCH,
+    WORST_RATE,
     Alert,
     Baseline,
     Counts,
@@ -32,18 +33,22 @@ from penstock.workloads.monitor.adapters import (
     state_of,
     wake,
 )
-from penstock.workloads.monitor.model import DisabledReason, RunStatus, Trigger
+from penstock.workloads.monitor.model import (
+    DAY_MS,
+    DisabledReason,
+    Pair,
+    RunStatus,
+    Trigger,
+    pair_of,
+)
 from penstock.workloads.monitor.tables import scrape_runs
 
 FINISHED, ALERT = "run.finished", "alert.raised"
-DAY_MS = 86_400_000
 WEEK_MS = 7 * DAY_MS
 #: So many runs are looked at to say what is usual.
 MOST_RUNS = 700
 #: After a canary that told nothing, because the site was away, the next one waits so long.
 NEXT_CANARY_MS = 600_000
-#: A larger share of failed or unreadable pages makes a run a failed one.
-WORST_RATE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,6 @@ class OpsAlert:
     message: str
 
 
-#: An adapter and a source.
-Pair = tuple[str, str]
 #: Tells ops of something, as part of the unit of work.
 TellOps = Callable[[Unit, Sequence[OpsAlert]], None]
 
@@ -95,7 +98,7 @@ class Ends:
     ) -> None:
         """Count ends of targets, each with its run and whether its page was unchanged.
 
-        The runs must be locked, and so must be the statuses, by adapter and source. Last of all,
+        The runs must be locked, and so must be the statuses, by source and adapter. Last of all,
         what happened is announced together with the news so far.
         """
         news = news or News()
@@ -189,14 +192,12 @@ class Ends:
         """After a good canary the rest may go; after a bad one the adapter is disabled again."""
         if not run["is_canary"]:
             return None
-        source, adapter = status["source_id"], status["adapter"]
         if counts.drift_rate is not None and counts.drift_rate > WORST_RATE:
             return "the first run after it was enabled again went wrong"
         if counts.offers_valid or counts.oos_no_price_count:
             change(unit, status, needs_canary=False)
-            wake(unit, source, adapter, unit.now)
         else:
-            wake(unit, source, adapter, unit.now + NEXT_CANARY_MS)
+            wake(unit, status["source_id"], status["adapter"], unit.now + NEXT_CANARY_MS)
         return None
 
 
@@ -227,14 +228,9 @@ def _tell(run_id: str, alerts: Sequence[OpsAlert], news: News) -> None:
     )
 
 
-def pair_of(run: Mapping[str, Any]) -> Pair:
-    """The adapter and the source of a run."""
-    return run["adapter_id"], run["source_id"]
-
-
 def by_pair(statuses: Iterable[dict[str, Any]]) -> dict[Pair, dict[str, Any]]:
-    """Statuses by adapter and source."""
-    return {(status["adapter"], status["source_id"]): status for status in statuses}
+    """Statuses by source and adapter."""
+    return {(status["source_id"], status["adapter"]): status for status in statuses}
 
 
 def _mark_others(run: Mapping[str, Any], runs: Iterable[dict[str, Any]]) -> set[str]:

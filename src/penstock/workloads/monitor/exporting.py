@@ -1,26 +1,30 @@
-"""Targets as a file that an import takes back in as it was.
+"""Targets as a file that an import takes back in as it was; and prices for other programs.
 
 A spreadsheet takes a text for a formula by its first character. Such a text is written with an
 apostrophe in front, and so is one that begins with an apostrophe itself: that way an import knows
 which apostrophes to take away, and what comes back is what was there.
 """
 
+import asyncio
 import csv
 import io
-import unicodedata
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import orjson
 from sqlalchemy import select
 
-from penstock.products.export import FORMULA
+from penstock.products import history
+from penstock.products.export import ParquetParts, is_formula, to_csv
+from penstock.products.history import Filter
 from penstock.products.tables import sources
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.tables import scrape_targets
 
+Row = dict[str, Any]
 AT_ONCE = 5000
 COLUMNS = (
     "url",
@@ -48,9 +52,7 @@ def as_written(cell: str) -> str:
 
 
 def _is_marked(text: str) -> bool:
-    # Some programs skip spaces in front, and take wide forms of the signs for the signs.
-    first = unicodedata.normalize("NFKC", text.lstrip(" \u00a0\u3000\ufeff")[:1])
-    return text.startswith((*FORMULA, APOSTROPHE)) or first.startswith(FORMULA)
+    return text.startswith(APOSTROPHE) or is_formula(text)
 
 
 class Exporter:
@@ -76,6 +78,53 @@ class Exporter:
         """The targets as JSON, one object a line."""
         async for rows in self.rows(source_id):
             yield "".join(orjson.dumps(_written(row)).decode() + "\n" for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class PriceExporter:
+    """Writes prices with their provenance out, some at a time, the newest first."""
+
+    store: Store
+
+    async def rows(self, wanted: Filter, most: int | None = None) -> AsyncIterator[list[Row]]:
+        """The prices that a filter finds, whatever its limit is; at most so many."""
+        left, before = most, wanted.before
+        while left is None or left > 0:
+            size = AT_ONCE if left is None else min(AT_ONCE, left)
+            some = replace(wanted, before=before, limit=size)
+            rows = await self.store.read(partial(_prices, wanted=some))
+            if rows:
+                yield rows
+            if len(rows) < size:
+                return
+            before = (rows[-1]["observed_at"], rows[-1]["price_id"])
+            left = None if left is None else left - size
+
+    async def csv(
+        self, wanted: Filter, columns: Sequence[str], most: int | None = None
+    ) -> AsyncIterator[str]:
+        """The prices as CSV; nothing in it is a formula to a spreadsheet."""
+        yield "".join(to_csv([], columns))
+        async for rows in self.rows(wanted, most):
+            yield await asyncio.to_thread(_lines, rows, columns)
+
+    async def parquet(
+        self, made: ParquetParts, wanted: Filter, most: int | None = None
+    ) -> AsyncIterator[bytes]:
+        """The prices as a Parquet file."""
+        async for rows in self.rows(wanted, most):
+            yield await asyncio.to_thread(made.add, rows)
+        yield await asyncio.to_thread(made.end)
+
+
+def _prices(unit: Unit, wanted: Filter) -> list[Row]:
+    return history.list_prices(unit, wanted)
+
+
+def _lines(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """Rows as CSV without the line of names."""
+    _, *lines = to_csv(rows, columns)
+    return "".join(lines)
 
 
 def _after(unit: Unit, last: str, source_id: str | None) -> list[dict[str, Any]]:

@@ -10,13 +10,12 @@ from sqlalchemy import bindparam, update
 from penstock.core.errors import SettingsError
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.counting import Fate
-from penstock.workloads.monitor.model import TargetStatus
+from penstock.workloads.monitor.model import DAY_MS, TargetStatus
 from penstock.workloads.monitor.schedules import DEFAULT_SCHEDULE, next_due
 from penstock.workloads.monitor.tables import scrape_targets
 
 #: A URL that fails so often in a row is broken, and looked at once a week or so from then on.
 MOST_FAILURES = 5
-DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)

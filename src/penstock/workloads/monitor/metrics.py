@@ -13,7 +13,7 @@ from penstock.queue.tables import counts
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.counting import Fate
-from penstock.workloads.monitor.model import TargetStatus
+from penstock.workloads.monitor.model import Pair, TargetStatus, pair_of
 from penstock.workloads.monitor.runs import LANE
 from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_targets
 
@@ -164,15 +164,15 @@ class MonitorGauges:
         self._pending.values = {(row["quota"],): float(row["pending"]) for row in pending}
         self._enabled.values = {(row["adapter_id"],): float(row["enabled"]) for row in statuses}
         self._count_disabled(statuses)
-        names: dict[tuple[str, str], str] = {
-            (row["adapter"], row["source_id"]): row["adapter_id"] for row in statuses
+        names: dict[Pair, str] = {
+            (row["source_id"], row["adapter"]): row["adapter_id"] for row in statuses
         }
         for status, level in self._targets.items():
-            level.values = {
-                (names.get(_pair(row), _pair(row)[0]), row["source_id"]): float(row["number"])
-                for row in targets
-                if row["status"] == status
-            }
+            level.values = {}
+            for row in targets:
+                if row["status"] == status:
+                    name = names.get(pair_of(row)) or row["adapter_id"]
+                    level.values[name, row["source_id"]] = float(row["number"])
 
     def _count_disabled(self, statuses: Iterable[Mapping[str, Any]]) -> None:
         """A time of disabling that is new is another one."""
@@ -181,10 +181,6 @@ class MonitorGauges:
             if at is not None and not row["enabled"] and self._disabled_at.get(name) != at:
                 self._disabled_at[name] = at
                 self._disabled.add(name, row["disabled_reason"] or "")
-
-
-def _pair(row: Mapping[str, Any]) -> tuple[str, str]:
-    return row["adapter_id"], row["source_id"]
 
 
 Found = list[dict[str, Any]]

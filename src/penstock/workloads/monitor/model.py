@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 from penstock.extract.adapter import Adapter
 
 WORKLOAD = "monitor"
+DAY_MS = 86_400_000
+#: A source and an adapter: runs, drift and statuses are of one.
+Pair = tuple[str, str]
 #: In the queue a lower number goes first; a target's own scale goes the other way.
 QUEUE_MIDDLE, QUEUE_LAST = 5, 9
 
@@ -74,6 +77,11 @@ def status_id(adapter: Adapter, source_name: str) -> str:
     """
     is_of_one_site = bool(adapter.urls) and len(adapter.domains) == 1
     return adapter.id if is_of_one_site else f"{adapter.id}@{source_name}"
+
+
+def pair_of(row: Mapping[str, Any]) -> Pair:
+    """The source and the adapter of a target or a run."""
+    return row["source_id"], row["adapter_id"]
 
 
 def queue_priority(priority: int) -> int:
@@ -151,6 +159,7 @@ class Run(_Row):
     oos_no_price_count: int
     unknown_availability_count: int
     extraction_failures: int
+    urls_unreachable: int
     unchanged_count: int
     field_counts: Mapping[str, int]
     failure_rate: Decimal | None

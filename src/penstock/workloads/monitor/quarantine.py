@@ -19,7 +19,7 @@ from penstock.products.writing import write_offers
 from penstock.quality.identity import identity_key
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-from penstock.web.errors import Conflict, InvalidRequest, NotFound
+from penstock.web.errors import Conflict, NotFound, invalid
 from penstock.workloads.monitor.changes import TellChanges, change_of, messages_of
 from penstock.workloads.monitor.model import QuarantineStatus
 from penstock.workloads.monitor.rules import PriceAlerts
@@ -112,7 +112,7 @@ class Quarantine:
         row = _find_open(unit, offer_id, said.who, said.why)
         record = _priced(Product.model_validate(row["offer"]), said)
         if refusal := refusal_of(record):
-            raise _invalid("price", f"{refusal}; name the right price and its currency")
+            raise invalid("price", f"{refusal}; name the right price and its currency")
         run, target = _context(unit, row)
         offer = Offer(
             source_id=row["source_id"],
@@ -176,7 +176,7 @@ def _find_open(unit: Unit, offer_id: str, who: str, why: str) -> Row:
     """An offer on which nobody has decided yet; who decides says who, and why."""
     for name, text in (("who", who), ("why", why)):
         if not text.strip():
-            raise _invalid(name, "must not be empty")
+            raise invalid(name, "must not be empty")
     row = _only(unit, _by_id(offer_id).with_for_update())
     if row["status"] != QuarantineStatus.OPEN:
         raise Conflict(f"the offer was {row['status'].lower()} by {row['decided_by']} already")
@@ -194,13 +194,13 @@ def _priced(record: Product, said: Said) -> Product:
     currency = said.currency or record.currency
     if said.price is None:
         if currency != record.currency:
-            raise _invalid("price", "name the price too: another currency makes it another price")
+            raise invalid("price", "name the price too: another currency makes it another price")
         return record
     if currency not in currencies():
-        raise _invalid("currency", "name the currency of the price, as an ISO 4217 code")
+        raise invalid("currency", "name the currency of the price, as an ISO 4217 code")
     minor = to_minor(said.price, currency)
     if minor is None:
-        raise _invalid("price", f"has more decimals than {currency}")
+        raise invalid("price", f"has more decimals than {currency}")
     changes: Row = {
         "price_minor": minor,
         "currency": currency,
@@ -226,7 +226,3 @@ def _context(unit: Unit, row: Row) -> tuple[Row, Row]:
     runs = select(scrape_runs).where(scrape_runs.c.id == row["run_id"])
     targets = select(scrape_targets).where(scrape_targets.c.id == row["target_id"])
     return next(unit.rows(runs)), next(unit.rows(targets))
-
-
-def _invalid(name: str, problem: str) -> InvalidRequest:
-    return InvalidRequest([{"field": name, "message": problem}])

@@ -1,7 +1,9 @@
 """Replay over the monitor's pages: what an adapter would have made of what was kept."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,7 +17,7 @@ from penstock.kernel.model import Page
 from penstock.kernel.reader import Reader
 from penstock.kernel.reading import Reading
 from penstock.quality.compare import Change
-from penstock.quality.replay import KeptPage, Replayed, Summary, replay
+from penstock.quality.replay import KeptPage, Replayed, Summary, read_again, replay
 from penstock.quality.settings import QualitySettings
 from penstock.quality.standalone import StandaloneJudge
 from penstock.store.store import Store
@@ -35,11 +37,28 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which pages are read again; `since` is in ms of the store's time."""
+    """Which pages are read again; `since` is in ms of the store's time.
+
+    `after` is where the part before ended: the time and the id of its last result.
+    """
 
     since: int
     source_id: str | None = None
     target_ids: tuple[str, ...] = ()
+    after: tuple[int, str] | None = None
+
+
+@dataclass(slots=True)
+class Part:
+    """A part of a replay: its counts, the pages that differ, and where the next part begins.
+
+    That is absent when there is no more: all pages were read.
+    """
+
+    adapter: str
+    summary: Summary = field(default_factory=Summary)
+    differing: list[Replayed] = field(default_factory=list)
+    next_after: tuple[int, str] | None = None
 
 
 class Replaying:
@@ -49,8 +68,14 @@ class Replaying:
     """
 
     def __init__(
-        self, store: Store, blobs: Blobs, registry: Registry, quality: QualitySettings
+        self,
+        store: Store,
+        blobs: Blobs,
+        registry: Registry,
+        quality: QualitySettings,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._monotonic = monotonic
         self._store = store
         self._blobs = blobs
         self._registry = registry
@@ -83,11 +108,32 @@ class Replaying:
         pages = self._pages(adapter.id, selection)
         return replay(pages, partial(self._read, name=adapter.name), summary, progress)
 
+    async def part(self, name: str, selection: Selection, pages: int, seconds: float) -> Part:
+        """As `run`, but so many pages at most, and for about so long; other work goes on."""
+        adapter = self.adapter(name)
+        read = partial(self._read, name=adapter.name)
+        part, give_up_at = Part(adapter.name), self._monotonic() + seconds
+        last: tuple[int, str] | None = None
+        async for kept in self._pages(adapter.id, selection):
+            is_full = part.summary.pages + part.summary.lost == pages
+            if last and (is_full or self._monotonic() > give_up_at):
+                part.next_after = last
+                return part
+            last = (kept.about["at"], kept.key)
+            if kept.page is None:
+                part.summary.lost += 1
+                continue
+            replayed = await asyncio.to_thread(read_again, kept, kept.page, read)
+            part.summary.add(replayed.comparison)
+            if replayed.change is not Change.SAME:
+                part.differing.append(replayed)
+        return part
+
     def _read(self, page: Page, name: str) -> Reading:
         return self._reader.read(page, name)
 
     async def _pages(self, adapter_id: str, selection: Selection) -> AsyncIterator[KeptPage]:
-        after = (selection.since - 1, "~")
+        after = selection.after or (selection.since - 1, "~")
         while True:
             query = _query(adapter_id, selection, after)
             rows = await self._store.read(partial(_rows, query))

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from penstock.workloads.monitor import (
     price_routes,
+    report_routes,
     rule_routes,
     run_routes,
     source_routes,
@@ -22,4 +23,5 @@ def monitor_routes(service: MonitorService) -> APIRouter:
     run_routes.add(router, service)
     price_routes.add(router, service)
     rule_routes.add(router, service)
+    report_routes.add(router, service)
     return router

@@ -1,7 +1,8 @@
 """Price rules: what users want to be told of, and when it has come true.
 
 A rule looks at what can be bought: an offer that is sold out has no price worth telling. It speaks
-once, when it comes true, and again only after it was untrue.
+once, when it comes true, and again only after it was untrue. One on a product is for users and sees
+what consumers see; one on a target is for who watches that target and sees all of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +20,14 @@ from penstock.core.urls import parse
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
 from penstock.kernel.records import Availability
+from penstock.notify.topics import PRICE_ALERT
+from penstock.products import visible
 from penstock.products.model import DECIMALS, Seen
 from penstock.products.tables import products
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.changes import Change
 from penstock.workloads.monitor.tables import price_rules, scrape_targets
 
-PRICE_ALERT = "price.alert"
 MOST_PERCENT, MOST_PRICE = Decimal(100), Decimal(10) ** 8
 BUYABLE = frozenset([Availability.IN_STOCK, Availability.BACKORDER])
 
@@ -111,14 +113,14 @@ class PriceAlerts:
         if not told:
             return
         rules = _rules_for(unit, told)
-        messages = [
-            _message(rule, change)
+        true = [
+            (rule, change)
             for change in told
             for subject in (change.target_id, change.product_id)
             for rule in rules.get(subject, ())
             if matches(rule, change.before, change.after)
         ]
-        self._log.append(unit, messages)
+        self._log.append(unit, [_message(*each) for each in _those_shown(unit, true)])
 
 
 def _has_changed(change: Change) -> bool:
@@ -141,6 +143,17 @@ def _rules_for(unit: Unit, changes: Sequence[Change]) -> dict[str, list[Rule]]:
     return found
 
 
+def _those_shown(unit: Unit, true: Sequence[tuple[Rule, Change]]) -> list[tuple[Rule, Change]]:
+    """Rules that came true, without those on products by prices that consumers may not see."""
+    asked = sorted({change.price_id for rule, change in true if rule.product_id is not None})
+    shown = visible.shown_of(unit, asked) if asked else set()
+    return [
+        (rule, change)
+        for rule, change in true
+        if rule.product_id is None or change.price_id in shown
+    ]
+
+
 def _message(rule: Rule, change: Change) -> Message:
     data = {
         "rule_id": rule.id,
@@ -151,8 +164,8 @@ def _message(rule: Rule, change: Change) -> Message:
         "price_id": change.price_id,
         "url": change.url,
         "message": _in_words(rule, change),
-        "before": _seen_json(change.before) if change.before else None,
-        "after": _seen_json(change.after),
+        "before": change.before.as_json() if change.before else None,
+        "after": change.after.as_json(),
         "callback_url": rule.notify_url,
     }
     return Message(f"{change.price_id}.{rule.id}", PRICE_ALERT, change.source_product_id, data)
@@ -164,15 +177,6 @@ def _in_words(rule: Rule, change: Change) -> str:
         return f"in stock again, for {after}"
     before = f"{change.before.price} {change.before.currency}" if change.before else "unknown"
     return f"{after} now, {before} before"
-
-
-def _seen_json(seen: Seen) -> dict[str, Any]:
-    return {
-        "price": str(seen.price),
-        "currency": seen.currency,
-        "availability": seen.availability,
-        "observed_at": seen.observed_at,
-    }
 
 
 # ── rules in the store

@@ -1,11 +1,11 @@
 """Runs: targets of one source and adapter that are read together; begun here, ended elsewhere."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, select, update
+from sqlalchemy import ColumnElement, FromClause, Select, and_, func, or_, select, update
 
 from penstock.core.errors import PenstockError, SettingsError, UrlError
 from penstock.core.ids import new_id
@@ -24,6 +24,7 @@ from penstock.workloads.monitor.model import (
     RunStatus,
     TargetStatus,
     Trigger,
+    pair_of,
     queue_priority,
 )
 from penstock.workloads.monitor.tables import (
@@ -92,7 +93,7 @@ class Launcher:
 
     def launch(self, unit: Unit, rows: Sequence[Mapping[str, Any]], trigger: Trigger) -> Launch:
         """Start a run per source and adapter with candidates that nothing speaks against."""
-        pairs = groupby(sorted(rows, key=_pair), key=_pair)
+        pairs = groupby(sorted(rows, key=pair_of), key=pair_of)
         return _together([self._launch_pair(unit, list(some), trigger) for _, some in pairs])
 
     def _launch_pair(
@@ -135,10 +136,10 @@ class Launcher:
 
 def candidates(*chosen: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """Targets with what has to be known of their source and adapter to read them."""
-    targets, status = scrape_targets, scrape_adapter_status
+    status = scrape_adapter_status
     return (
         select(
-            targets,
+            scrape_targets,
             sources.c.name.label("source_name"),
             sources.c.retailer_id,
             sources.c.scrape_config,
@@ -147,14 +148,18 @@ def candidates(*chosen: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
             status.c.enabled.label("adapter_enabled"),
             status.c.needs_canary,
         )
-        .join(sources, sources.c.id == targets.c.source_id)
-        .outerjoin(
-            status,
-            (status.c.adapter == targets.c.adapter_id)
-            & (status.c.source_id == targets.c.source_id),
-        )
+        .select_from(_in_context())
         .where(*chosen)
-        .with_for_update(of=targets, skip_locked=True)
+        .with_for_update(of=scrape_targets, skip_locked=True)
+    )
+
+
+def _in_context() -> FromClause:
+    """Targets, each with its source and how its adapter fares there."""
+    targets, status = scrape_targets, scrape_adapter_status
+    its_adapter = status.c.adapter == targets.c.adapter_id
+    return targets.join(sources, sources.c.id == targets.c.source_id).outerjoin(
+        status, its_adapter & (status.c.source_id == targets.c.source_id)
     )
 
 
@@ -206,30 +211,44 @@ class Runs:
         ids = await self._store.read(lambda unit: _failed_in(unit, run_id))
         if not ids:
             raise RunRefused("no target of that run failed, or it is not known any more")
-        launch = await self.start(who, target_ids=ids[:MOST_BY_HAND], trigger=Trigger.RETRY)
-        return replace(launch, left=launch.left + len(ids[MOST_BY_HAND:]))
+        return await self.start(who, target_ids=ids, trigger=Trigger.RETRY)
 
     def _start(
         self, unit: Unit, chosen: list[ColumnElement[bool]], ids: Sequence[str], trigger: Trigger
     ) -> Launch:
         targets = scrape_targets.c
         if ids:
-            chosen = [*chosen, unit.among(targets.id, sorted(ids))]
-        else:
-            is_active = targets.status == TargetStatus.ACTIVE.value
-            chosen = [*chosen, is_active, targets.enabled, targets.run_id.is_(None)]
-        query = candidates(*chosen).order_by(targets.priority.desc(), targets.id)
-        rows = list(unit.rows(query.limit(MOST_BY_HAND)))
-        problems = {row["id"]: self._launcher.problem_with(row) for row in rows}
-        refused = {target: problem for target, problem in problems.items() if problem}
-        refused |= dict.fromkeys(set(ids) - set(problems), "there is no such target, or it is busy")
-        launch = self._launcher.launch(
-            unit, [row for row in rows if row["id"] not in refused], trigger
-        )
+            named = unit.among(targets.id, sorted(ids[:MOST_BY_HAND]))
+            ready, refused = self._sift(unit, [*chosen, named])
+            gone = set(ids[:MOST_BY_HAND]) - set(refused) - {row["id"] for row in ready}
+            refused |= dict.fromkeys(gone, "there is no such target, or it is busy")
+            launch = self._launcher.launch(unit, ready, trigger)
+            return _together([Launch(refused=refused, left=len(ids[MOST_BY_HAND:])), launch])
+        is_active = targets.status == TargetStatus.ACTIVE.value
+        chosen = [*chosen, is_active, targets.enabled, targets.run_id.is_(None)]
+        # Those that cannot be read are told of, but must not stand before those that can.
+        readable = _is_readable(self._launcher.registry)
+        _, refused = self._sift(unit, [*chosen, ~readable])
+        ready, bad = self._sift(unit, [*chosen, readable])
+        launch = self._launcher.launch(unit, ready, trigger)
         left = 0
-        if not ids and len(rows) == MOST_BY_HAND:
-            left = _count(unit, chosen) - len(refused)
-        return _together([Launch(refused=refused, left=left), launch])
+        if len(ready) + len(bad) == MOST_BY_HAND:
+            left = _count(unit, [*chosen, readable]) - len(bad)
+        return _together([Launch(refused=refused | bad, left=left), launch])
+
+    def _sift(
+        self, unit: Unit, chosen: Sequence[ColumnElement[bool]]
+    ) -> tuple[list[dict[str, Any]], dict[str, str]]:
+        """The first of some candidates: those that can be read, and why the others cannot."""
+        targets = scrape_targets.c
+        query = candidates(*chosen).order_by(targets.priority.desc(), targets.id)
+        ready, refused = [], {}
+        for row in unit.rows(query.limit(MOST_BY_HAND)):
+            if problem := self._launcher.problem_with(row):
+                refused[row["id"]] = problem
+            else:
+                ready.append(row)
+        return ready, refused
 
     async def get(self, run_id: str) -> Run | None:
         """One run."""
@@ -269,10 +288,6 @@ def item_id(run_id: str, target_id: str) -> str:
     return f"{run_id}:{target_id}"
 
 
-def _pair(row: Mapping[str, Any]) -> tuple[str, str]:
-    return row["source_id"], row["adapter_id"]
-
-
 def _together(launches: Iterable[Launch]) -> Launch:
     runs: tuple[str, ...] = ()
     accepted = 0
@@ -294,8 +309,21 @@ def _has_runs(unit: Unit, ids: Sequence[str]) -> bool:
     return unit.run(query).first() is not None
 
 
+def _is_readable(registry: Registry) -> ColumnElement[bool]:
+    """What `problem_with` asks of a candidate, as far as the store can tell."""
+    targets, status = scrape_targets.c, scrape_adapter_status.c
+    known = (*registry.names(), *(adapter.id for adapter in registry.list()))
+    return and_(
+        ~targets.robots_path_blocked,
+        targets.adapter_id.in_(known),
+        sources.c.tos_approved_by.is_not(None),
+        sources.c.robots_compliant,
+        or_(status.enabled.is_(None), status.enabled),
+    )
+
+
 def _count(unit: Unit, chosen: Sequence[ColumnElement[bool]]) -> int:
-    query = select(func.count()).select_from(scrape_targets).where(*chosen)
+    query = select(func.count()).select_from(_in_context()).where(*chosen)
     number: int = unit.run(query).scalar_one()
     return number
 

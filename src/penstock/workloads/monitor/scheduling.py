@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, or_, select, update
+from sqlalchemy import ColumnElement, Select, or_, select, update
 
 from penstock.core.clock import Clock
 from penstock.products.tables import sources
@@ -23,7 +23,7 @@ from penstock.store.unit import Unit
 from penstock.workloads.monitor.adapters import wake
 from penstock.workloads.monitor.alerts import long_pause, rejection
 from penstock.workloads.monitor.ending import TellOps
-from penstock.workloads.monitor.model import TargetStatus, Trigger
+from penstock.workloads.monitor.model import Pair, TargetStatus, Trigger, pair_of
 from penstock.workloads.monitor.runs import Launcher, candidates
 from penstock.workloads.monitor.tables import scrape_targets
 
@@ -38,8 +38,6 @@ WAKE_ALL_AFTER = 3600.0
 #: read a short while ago.
 AHEAD_MS = 300_000
 LATELY_MS = 3_600_000
-#: A source and an adapter.
-Pair = tuple[str, str]
 
 
 class TargetScheduler(Scheduler):
@@ -106,12 +104,12 @@ class TargetScheduler(Scheduler):
     ) -> list[Mapping[str, Any]]:
         """Targets of the same shops that are nearly due, so that runs do not crumble."""
         self._full = {pair: until for pair, until in self._full.items() if until > unit.now}
-        pairs = {_pair(row) for row in rows} - set(self._full)
+        pairs = {pair_of(row) for row in rows} - set(self._full)
         if not pairs:
             return []
         shops = sorted({source for source, _ in pairs})
         query = candidates(*_nearly_due(unit, shops)).order_by(scrape_targets.c.next_due_at)
-        found = [row for row in unit.rows(query.limit(AT_ONCE)) if _pair(row) in pairs]
+        found = [row for row in unit.rows(query.limit(AT_ONCE)) if pair_of(row) in pairs]
         return [row for row in found if self._launcher.problem_with(row) is None]
 
     def _launch(self, unit: Unit, rows: Sequence[Mapping[str, Any]], due: int) -> Cycle:
@@ -131,7 +129,7 @@ class TargetScheduler(Scheduler):
         until = unit.now + int(retry_after * 1000)
         put_off(unit, later, until)
         without_room = {*full, *later}
-        self._full |= {_pair(row): until for row in rows if row["id"] in without_room}
+        self._full |= {pair_of(row): until for row in rows if row["id"] in without_room}
         self._tell_rejected(unit, {QUEUE_FULL: len(full), QUOTA_FULL: len(later)})
         return Cycle(due, min(len(full), due), retry_after)
 
@@ -193,10 +191,6 @@ def _nearly_due(unit: Unit, source_ids: Sequence[str]) -> list[ColumnElement[boo
     ]
 
 
-def _pair(row: Mapping[str, Any]) -> Pair:
-    return row["source_id"], row["adapter_id"]
-
-
 def set_aside(unit: Unit, ids: Sequence[str]) -> None:
     """Let targets not be due until something changes."""
     put_off(unit, ids, None)
@@ -206,11 +200,8 @@ def put_off(unit: Unit, ids: Sequence[str], until: int | None) -> None:
     """Let targets be due at another time."""
     if not ids:
         return
-    statement = update(scrape_targets).where(scrape_targets.c.id == bindparam("an_id"))
-    unit.run(
-        statement.values(next_due_at=bindparam("at")),
-        [{"an_id": each, "at": until} for each in ids],
-    )
+    chosen = unit.among(scrape_targets.c.id, ids)
+    unit.run(update(scrape_targets).where(chosen).values(next_due_at=until))
 
 
 def _trigger(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, func, select
 
 from penstock.blobs.ports import Blobs
-from penstock.core.errors import UrlError
+from penstock.core.errors import SettingsError, UrlError
 from penstock.core.urls import parse
 from penstock.events.log import EventLog
 from penstock.extract.registry import Registry
@@ -20,23 +20,29 @@ from penstock.products.tables import products
 from penstock.quality.settings import QualitySettings
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-from penstock.web.errors import Conflict, NotFound
+from penstock.web.errors import Conflict, NotFound, invalid
 from penstock.workloads.monitor import rules
 from penstock.workloads.monitor.adapters import Adapters, UnknownAdapterStatus
-from penstock.workloads.monitor.drafting import Drafter, invalid
-from penstock.workloads.monitor.exporting import Exporter
+from penstock.workloads.monitor.drafting import Drafter
+from penstock.workloads.monitor.exporting import Exporter, PriceExporter
 from penstock.workloads.monitor.importing import Importer
 from penstock.workloads.monitor.model import AdapterStatus, DisabledReason, Trigger
 from penstock.workloads.monitor.quarantine import Quarantine
-from penstock.workloads.monitor.replaying import Replaying
+from penstock.workloads.monitor.replaying import Part, Replaying, Selection
 from penstock.workloads.monitor.runs import Launch, Launcher, PutIn, RunRefused, Runs
 from penstock.workloads.monitor.settings import MonitorSettings
+from penstock.workloads.monitor.shadow import ShadowReport, report_of_newest
 from penstock.workloads.monitor.shops import Shops
 from penstock.workloads.monitor.tables import scrape_results
 from penstock.workloads.monitor.targets import Targets, find_target, look_up
+from penstock.workloads.monitor.told import Told
 from penstock.workloads.monitor.why import Explanation, explain
 
 Row = dict[str, Any]
+#: One report looks at about so many results.
+MOST_IN_SHADOW = 10_000
+#: One replay takes about so long: whoever asked waits for it.
+REPLAY_SECONDS = 20.0
 
 
 class Means(NamedTuple):
@@ -206,11 +212,13 @@ class MonitorService:
     targets: Targets
     importer: Importer
     exporter: Exporter
+    price_exporter: PriceExporter
     runs: Runs
     adapters: Adapters
     quarantine: Quarantine
     prices: Prices
     alerts: Alerts
+    told: Told
     replaying: Replaying
     nudge: Callable[[], None]
 
@@ -282,6 +290,19 @@ class MonitorService:
             raise NotFound("Target not found")
         return found
 
+    async def replay(self, adapter: str, selection: Selection, pages: int) -> Part:
+        """Read kept pages again with an adapter: so many at most, and not for ever."""
+        try:
+            return await self.replaying.part(adapter, selection, pages, REPLAY_SECONDS)
+        except SettingsError as error:
+            raise invalid("adapter", str(error)) from error
+
+    async def shadow(self, adapter: str, since: int) -> tuple[list[ShadowReport], int | None]:
+        """How candidates did beside an adapter; the time (ms) at which there was too much."""
+        return await self.store.read(
+            lambda unit: report_of_newest(unit, adapter, since, MOST_IN_SHADOW)
+        )
+
     async def page(self, result_id: str) -> bytes:
         """The page of a result as it was."""
         query = select(scrape_results.c.body).where(scrape_results.c.id == result_id)
@@ -311,11 +332,13 @@ def open_service(
         targets=Targets(store, drafter, log, means.chance, settings.default_schedule),
         importer=Importer(store, drafter, log, settings.import_lines),
         exporter=Exporter(store),
+        price_exporter=PriceExporter(store),
         runs=Runs(store, launcher),
         adapters=Adapters(store, log),
         quarantine=Quarantine(store, log),
         prices=Prices(store),
         alerts=Alerts(store, means.admission),
+        told=Told(store),
         replaying=Replaying(store, means.blobs, means.registry, quality),
         nudge=means.nudge,
     )

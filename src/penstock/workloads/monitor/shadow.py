@@ -86,13 +86,26 @@ class ShadowReport:
 
 def report(unit: Unit, adapter_id: str, since: int) -> list[ShadowReport]:
     """How the candidates beside an adapter did since a time (ms), one report each."""
+    return report_of_newest(unit, adapter_id, since, None)[0]
+
+
+def report_of_newest(
+    unit: Unit, adapter_id: str, since: int, most: int | None
+) -> tuple[list[ShadowReport], int | None]:
+    """As `report`, of about the newest so many results; the time (ms) it stops at if it does."""
     reports: dict[str, ShadowReport] = {}
     before: tuple[int, str] | None = None
+    seen = 0
     while rows := _page_of_results(unit, adapter_id, since, before):
         for row in rows:
             _add(reports, row)
         before = (rows[-1]["at"], rows[-1]["id"])
-    return [reports[name] for name in sorted(reports)]
+        seen += len(rows)
+        if most is not None and seen >= most and len(rows) == AT_ONCE:
+            break
+    else:
+        before = None
+    return [reports[name] for name in sorted(reports)], before[0] if before else None
 
 
 def _page_of_results(

@@ -9,8 +9,8 @@ from penstock.core.urls import parse
 from penstock.products import sources as shops
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-from penstock.web.errors import NotFound
-from penstock.workloads.monitor.drafting import Drafter, DraftRefused, invalid
+from penstock.web.errors import NotFound, invalid
+from penstock.workloads.monitor.drafting import Drafter, DraftRefused
 
 Row = dict[str, Any]
 

@@ -19,7 +19,7 @@ from penstock.events.ports import Message
 from penstock.products.tables import sources
 from penstock.store.store import Store
 from penstock.store.unit import Unit, do_nothing
-from penstock.web.errors import Conflict, InvalidRequest, NotFound
+from penstock.web.errors import Conflict, NotFound, invalid
 from penstock.workloads.monitor.drafting import (
     Draft,
     Drafter,
@@ -100,7 +100,7 @@ def look_up(unit: Unit, id_or_url: str) -> Row:
     try:
         wanted = scrape_targets.c.canonical_url == canonical(parse(id_or_url))
     except UrlError as error:
-        raise _invalid("target", str(error)) from None
+        raise invalid("target", str(error)) from None
     rows = list(unit.rows(targets_query(wanted)))
     if len(rows) > 1:
         ids = ", ".join(f"{row['id']} ({row['source']})" for row in rows)
@@ -242,7 +242,7 @@ class Targets:
     async def edit(self, target_id: str, who: str, **changes: Any) -> Row:
         """Change schedule, priority, notes or adapter."""
         if unknown := changes.keys() - EDITABLE:
-            raise _invalid(min(unknown), "cannot be changed")
+            raise invalid(min(unknown), "cannot be changed")
 
         def change(row: Row) -> Row:
             edited: Row = refusing(lambda: self._edited(row, changes))
@@ -399,7 +399,3 @@ def refusing(make: Callable[[], Any]) -> Any:
         return make()
     except DraftRefused as refused:
         raise refused.as_api_error() from refused
-
-
-def _invalid(field: str, message: str) -> InvalidRequest:
-    return InvalidRequest([{"field": field, "message": message}])

@@ -13,9 +13,9 @@ from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.adapters import lock_statuses
 from penstock.workloads.monitor.counting import LOST, STALE, Fate
-from penstock.workloads.monitor.ending import Ends, by_pair, lock_runs, pair_of
+from penstock.workloads.monitor.ending import Ends, by_pair, lock_runs
 from penstock.workloads.monitor.leaving import Leaver, Timetable, leave
-from penstock.workloads.monitor.model import QuarantineStatus, RunStatus
+from penstock.workloads.monitor.model import DAY_MS, QuarantineStatus, RunStatus, pair_of
 from penstock.workloads.monitor.tables import (
     quarantined_offers,
     scrape_adapter_status,
@@ -25,7 +25,6 @@ from penstock.workloads.monitor.tables import (
 )
 
 AT_ONCE = 500
-DAY_MS = 86_400_000
 #: A run that has no targets is left alone for so long: they may just be on their way.
 SETTLED_MS = 60_000
 NO_TARGETS = "targets_gone"
@@ -159,7 +158,7 @@ def _lock_pairs(unit: Unit, rows: Collection[Mapping[str, Any]]) -> list[dict[st
     pairs = {pair_of(row) for row in rows}
     status = scrape_adapter_status.c
     chosen = [
-        and_(status.adapter == adapter, status.source_id == source) for adapter, source in pairs
+        and_(status.adapter == adapter, status.source_id == source) for source, adapter in pairs
     ]
     if not chosen:
         return []

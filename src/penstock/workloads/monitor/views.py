@@ -1,6 +1,6 @@
 """What the monitor knows, as callers of its API see it: times in ISO 8601, amounts as text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -137,6 +137,7 @@ class RunView(BaseModel):
     oos_no_price_count: int
     unknown_availability_count: int
     extraction_failures: int
+    urls_unreachable: int
     unchanged_count: int
     field_counts: dict[str, int]
     failure_rate: str | None
@@ -257,6 +258,7 @@ class PriceView(BaseModel):
     ingestion_run_id: str
     adapter_id: str
     adapter_version: str
+    released_by: str | None
     created_at: str
     correction_id: str | None
     correction_action: str | None
@@ -278,6 +280,12 @@ class CorrectionView(BaseModel):
     created_at: str
     revoked_by: str | None
     revoked_at: str | None
+
+
+class PriceDetailView(PriceView):
+    """A price with all that is known of it, and every correction that it ever had."""
+
+    corrections: list[CorrectionView]
 
 
 class ProductView(BaseModel):
@@ -343,6 +351,12 @@ def plain(name: str, value: Any) -> Any:
 def view_target(row: Mapping[str, Any]) -> dict[str, Any]:
     """A target, and what it waits for."""
     return view(TargetView, {**row, "waits_for": waits_for(row)})
+
+
+def view_price(row: Mapping[str, Any], corrections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A price with its corrections."""
+    shown = [view(CorrectionView, each) for each in corrections]
+    return {**view(PriceView, row), "corrections": shown}
 
 
 def view_rule(rule: Rule) -> dict[str, Any]:

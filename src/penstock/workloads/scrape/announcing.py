@@ -9,14 +9,13 @@ from typing import Any
 
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
+from penstock.notify.topics import JOB_FINISHED, TASK_FINISHED
 from penstock.notify.webhooks import MOST_RESULTS
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.scrape import rows
 from penstock.workloads.scrape.model import TaskStatus
 from penstock.workloads.scrape.views import result_entry
-
-JOB_FINISHED, TASK_FINISHED = "scrape.job.finished", "scrape.task.finished"
 
 
 class Announcer:

@@ -12,12 +12,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, or_, select, update
 
 from penstock.events.erasure import censor_events
+from penstock.notify.topics import JOB_FINISHED, TASK_FINISHED
 from penstock.queue.erasure import IsWanted, SamePage, erase_items, every_row, items_of_page
 from penstock.queue.tables import items
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.scrape import rows
-from penstock.workloads.scrape.announcing import JOB_FINISHED, TASK_FINISHED, Announcer
+from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.lane import HOUR_MS, NAME
 from penstock.workloads.scrape.model import JobStatus, TargetType, TaskStatus, status_of_job
 from penstock.workloads.scrape.retention import forget_tasks

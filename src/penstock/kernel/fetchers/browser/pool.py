@@ -19,8 +19,9 @@ from penstock.kernel.settings import BrowserSettings
 MIB = 1024 * 1024
 UPKEEP_SECONDS = 5.0
 #: Whoever asks whether browsers start is told the same for so long, if they do not.
-MOST_SAID = 200
 TROUBLE_SECONDS = 30.0
+#: Characters of what is wrong with them; all of it is in the log.
+MOST_SAID = 200
 #: Who outgrows the limit so far is ended at once, with its pages.
 FAR_TOO_LARGE = 2
 
