@@ -17,6 +17,9 @@ SHARDS = 64
 MOST_AT_ONCE = 1000
 #: Conditions of partial indexes: an engine takes one only if it sees the value in the statement.
 IS_WAITING = items.c.state == text("'waiting'")
+IS_CLAIMED = items.c.state == text("'claimed'")
+#: A delay of more seconds is as good as this one, and a time that both engines can keep.
+LONGEST_DELAY = 100 * 365 * 86_400.0
 
 
 class Line(NamedTuple):
@@ -161,3 +164,8 @@ def batches(rows: Sequence[Any], size: int = MOST_AT_ONCE) -> Iterator[Sequence[
     """So many rows at a time."""
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
+
+
+def milliseconds(seconds: float) -> int:
+    """A delay as the tables keep it."""
+    return int(min(seconds, LONGEST_DELAY) * 1000)

@@ -127,7 +127,7 @@ class Dialect(Protocol):
         """The calls of the driver that insert some rows quickest."""
         ...
 
-    def among(self, column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
+    def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
         """Whether a column has one of some values: one parameter, however many there are."""
         ...
 
@@ -251,7 +251,7 @@ class Sqlite:
             yield _of_rows(insert, size), tuple(chain.from_iterable(rows[at : at + size]))
             at += size
 
-    def among(self, column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
+    def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
         each = func.json_each(bindparam(None, dump(values), Text)).table_valued("value")
         return column.in_(select(each.c.value))
 
@@ -337,7 +337,7 @@ class Postgres:
         """One statement for all rows, which come as one list of values for each column."""
         yield _of_lists(insert), tuple(list(values) for values in zip(*rows, strict=True))
 
-    def among(self, column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
+    def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
         return column == any_(bindparam(None, [storable(value) for value in values], ARRAY(Text)))
 
     def take_turns(self, connection: Connection, name: str) -> None:

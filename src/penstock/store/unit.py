@@ -99,7 +99,7 @@ class Unit:
         """An INSERT that can say what to do on a conflict."""
         return self._dialect.insert(table)
 
-    def among(self, column: Column[str], values: Sequence[str]) -> ColumnElement[bool]:
+    def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
         """Whether a column of text has one of some values; as `in_`, but quick with many."""
         return self._dialect.among(column, values)
 

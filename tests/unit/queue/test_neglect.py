@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.queue.claiming import NEGLECTED_MS, TURN_OF_NEGLECTED
 from penstock.queue.ports import Done, Item
-from penstock.queue.sql import NEGLECTED_MS, TURN_OF_NEGLECTED
 from tests.stores import Stores, all_of, enter_worker, sqlite_stores
 
 
