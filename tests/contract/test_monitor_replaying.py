@@ -343,7 +343,7 @@ async def test_why_tells_what_is_in_the_way(archive: Archive) -> None:
     assert found is not None
     assert found.held_up == (
         "it is paused: resume it",
-        "nobody approved the terms of service of shop",
+        "nobody has approved the terms of service of source 'shop'",
         "the adapter product@shop was disabled by drift: DRIFT_DETECTED",
     )
     assert "It has not been fetched yet." in why.as_text(found)

@@ -16,7 +16,7 @@ from penstock.queue.upkeep import Upkeep
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor import runs
-from penstock.workloads.monitor.clearance import WITHDRAWN, Clearance
+from penstock.workloads.monitor.clearance import Clearance
 from penstock.workloads.monitor.model import DisabledReason, Trigger
 from penstock.workloads.monitor.runs import RunRefused
 from penstock.workloads.monitor.tables import scrape_targets
@@ -428,4 +428,6 @@ async def test_who_asks_for_clearance_hears_of_any_trouble(stores: Stores) -> No
     clearance._store = SimpleNamespace(read=read)  # type: ignore[assignment]
     with pytest.raises(ZeroDivisionError):
         await clearance.ask("nonsense")
-    assert await clearance.ask("nonsense") == WITHDRAWN
+    refused = await clearance.ask("nonsense")
+    assert refused is not None
+    assert refused.reason == "target_withdrawn"

@@ -18,6 +18,7 @@ from penstock.core.metrics import Metrics
 from penstock.core.supervise import Supervisor
 from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, Lookup, SystemLookup
+from penstock.kernel.assembly import Parts, assemble
 from penstock.kernel.breaker import MemoryBreaker
 from penstock.kernel.fallback import FallbackBreaker, FallbackPacing, FallbackRobotsCache, Link
 from penstock.kernel.fetchers.browser.fetcher import BrowserFetcher
@@ -115,7 +116,7 @@ async def build(
         browsers = await stack.enter_async_context(BrowserFetcher(means, admission))
         state = await _state(settings, clock, stack)
         switches = Switches()
-        pipeline = Pipeline(
+        parts = Parts(
             admission=admission,
             policies=policies,
             robots=Robots(state.robots, settings.robots, clock),
@@ -126,12 +127,12 @@ async def build(
             retry=Retry(settings.retry, chance),
             reader=open_reader(settings),
             fetchers={http.name: http, browsers.name: browsers},
+            switches=switches,
             clock=clock,
             metrics=metrics,
-            http=settings.http,
+            http_settings=settings.http,
             pacing_settings=settings.pacing,
             robots_settings=settings.robots,
-            switches=switches,
         )
         supervisor = await stack.enter_async_context(Supervisor(clock))
         supervisor.start("policy reload", lambda: _reload_policies(policies, settings, clock))
@@ -149,7 +150,7 @@ async def build(
             metrics=metrics,
             policies=policies,
             proxies=proxies,
-            pipeline=pipeline,
+            pipeline=assemble(parts),
             switches=switches,
             supervisor=supervisor,
             supervisors=[supervisor],

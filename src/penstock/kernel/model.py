@@ -337,6 +337,11 @@ class Visit:
         limit = self.request.timeout
         return None if limit is None else limit - self.spent_before - self.spent
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the caller grants no more contact."""
+        return self.time_left is not None and self.time_left <= 0
+
     def keep_cookies(self, cookies: Mapping[str, str]) -> None:
         """Keep cookies for the rest of this visit; they go back to their own origin only."""
         if cookies:

@@ -259,7 +259,7 @@ class Rules:
 
 
 class Robots:
-    """The robots gate: parsed answers in front of the cache, and the one who may ask."""
+    """What robots.txt says: parsed answers in front of the cache, and the one who may ask."""
 
     def __init__(self, cache: RobotsCache, settings: RobotsSettings, clock: Clock) -> None:
         self._cache = cache

@@ -15,13 +15,10 @@ from penstock.products.tables import sources
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.counting import GATE
-from penstock.workloads.monitor.model import TargetStatus
+from penstock.workloads.monitor.obstacles import Cause, obstacles
 from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_runs, scrape_targets
 
 PAUSE = 1.0
-DISABLED = Refused("adapter_disabled", "its adapter is disabled", gate=GATE)
-WITHDRAWN = Refused("target_withdrawn", "the target is not to be read any more", gate=GATE)
-NOT_APPROVED = Refused("source_not_approved", "its source may not be read any more", gate=GATE)
 
 
 class Clearance:
@@ -70,6 +67,7 @@ def _look(unit: Unit, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
             targets.c.enabled,
             targets.c.status,
             targets.c.robots_path_blocked,
+            sources.c.name.label("source_name"),
             sources.c.tos_approved_by,
             sources.c.robots_compliant,
             status.c.enabled.label("adapter_enabled"),
@@ -87,10 +85,8 @@ def _look(unit: Unit, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
 
 
 def _refusal(row: Mapping[str, Any] | None) -> Refused | None:
-    if row is None or not row["enabled"] or row["robots_path_blocked"]:
-        return WITHDRAWN
-    if row["status"] == TargetStatus.PAUSED:
-        return WITHDRAWN
-    if row["tos_approved_by"] is None or not row["robots_compliant"]:
-        return NOT_APPROVED
-    return DISABLED if row["adapter_enabled"] is False else None
+    if row is None:
+        return Refused(Cause.TARGET.value, "the target is not there any more", gate=GATE)
+    for obstacle in obstacles(row, row["source_name"]):
+        return Refused(obstacle.cause.value, obstacle.words, gate=GATE)
+    return None

@@ -5,7 +5,16 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    exists,
+    func,
+    select,
+    tuple_,
+    update,
+)
 
 from penstock.core.errors import PenstockError, SettingsError, UrlError
 from penstock.core.ids import new_id
@@ -27,6 +36,7 @@ from penstock.workloads.monitor.model import (
     pair_of,
     queue_priority,
 )
+from penstock.workloads.monitor.obstacles import nothing_in_the_way, obstacles
 from penstock.workloads.monitor.tables import (
     scrape_adapter_status,
     scrape_results,
@@ -77,16 +87,8 @@ class Launcher:
         """Why nothing may be done for a candidate now; None if it can be read."""
         if row["run_id"] is not None:
             return "it is in a run already"
-        if not row["enabled"] or row["status"] == TargetStatus.PAUSED:
-            return "it is paused or disabled"
-        if row["robots_path_blocked"]:
-            return "its URL is blocked"
-        if row["tos_approved_by"] is None:
-            return "the terms of service of its source have not been approved"
-        if not row["robots_compliant"]:
-            return "its source is marked as not compliant with robots"
-        if row["adapter_enabled"] is False:
-            return "its adapter is disabled"
+        for obstacle in obstacles(row, row["source_name"]):
+            return obstacle.words
         if self.registry.get(row["adapter_id"]) is None:
             return f"there is no adapter '{row['adapter_id']}'"
         return _problem_with_url(row["url"])
@@ -188,12 +190,19 @@ class Runs:
             chosen.append(targets.source_id == source_id)
         if adapter:
             chosen.append(targets.adapter_id == adapter)
+        return await self._begin(who, lambda unit: self._start(unit, chosen, target_ids, trigger))
+
+    async def retry(self, who: str, run_id: str) -> Launch:
+        """Read those targets of a run again that could not be read, and were not read since."""
+        return await self._begin(who, lambda unit: self._retry(unit, run_id))
+
+    async def _begin(self, who: str, begin: Callable[[Unit], Launch]) -> Launch:
         begun: list[Launch] = []
 
         def work(unit: Unit) -> Launch:
             # Run again after a commit that was not heard of, it has been done already.
             if not (begun and _has_runs(unit, begun[-1].runs)):
-                begun.append(self._start(unit, chosen, target_ids, trigger))
+                begun.append(begin(unit))
             return begun[-1]
 
         launch = await self._store.write(work, "put")
@@ -205,13 +214,6 @@ class Runs:
             left=launch.left,
         )
         return launch
-
-    async def retry(self, who: str, run_id: str) -> Launch:
-        """Read those targets of a run again that could not be read."""
-        ids = await self._store.read(lambda unit: _failed_in(unit, run_id))
-        if not ids:
-            raise RunRefused("no target of that run failed, or it is not known any more")
-        return await self.start(who, target_ids=ids, trigger=Trigger.RETRY)
 
     def _start(
         self, unit: Unit, chosen: list[ColumnElement[bool]], ids: Sequence[str], trigger: Trigger
@@ -225,9 +227,26 @@ class Runs:
             launch = self._launcher.launch(unit, ready, trigger)
             return _together([Launch(refused=refused, left=len(ids[MOST_BY_HAND:])), launch])
         is_active = targets.status == TargetStatus.ACTIVE.value
-        chosen = [*chosen, is_active, targets.enabled, targets.run_id.is_(None)]
+        return self._take(unit, [*chosen, is_active, targets.enabled], trigger)
+
+    def _retry(self, unit: Unit, run_id: str) -> Launch:
+        failed = _failed_in(run_id)
+        waiting = scrape_targets.c.id.in_(failed.where(~_was_read_since()))
+        launch = self._take(unit, [waiting], Trigger.RETRY)
+        if launch.accepted or launch.refused:
+            return launch
+        if unit.run(failed.limit(1)).first():
+            raise RunRefused(
+                "every target that failed in it was read since, or is being read now; "
+                "what failed again is in a newer run"
+            )
+        raise RunRefused("no target of that run failed, or it is not known any more")
+
+    def _take(self, unit: Unit, chosen: Sequence[ColumnElement[bool]], trigger: Trigger) -> Launch:
+        """Start with as many of some targets as go at once; those in a run are left alone."""
+        chosen = [*chosen, scrape_targets.c.run_id.is_(None)]
         # Those that cannot be read are told of, but must not stand before those that can.
-        readable = _is_readable(self._launcher.registry)
+        readable = nothing_in_the_way(_names_of(self._launcher.registry))
         _, refused = self._sift(unit, [*chosen, ~readable])
         ready, bad = self._sift(unit, [*chosen, readable])
         launch = self._launcher.launch(unit, ready, trigger)
@@ -309,17 +328,9 @@ def _has_runs(unit: Unit, ids: Sequence[str]) -> bool:
     return unit.run(query).first() is not None
 
 
-def _is_readable(registry: Registry) -> ColumnElement[bool]:
-    """What `problem_with` asks of a candidate, as far as the store can tell."""
-    targets, status = scrape_targets.c, scrape_adapter_status.c
-    known = (*registry.names(), *(adapter.id for adapter in registry.list()))
-    return and_(
-        ~targets.robots_path_blocked,
-        targets.adapter_id.in_(known),
-        sources.c.tos_approved_by.is_not(None),
-        sources.c.robots_compliant,
-        or_(status.enabled.is_(None), status.enabled),
-    )
+def _names_of(registry: Registry) -> list[str]:
+    """All that a target may call its adapter."""
+    return [*registry.names(), *(adapter.id for adapter in registry.list())]
 
 
 def _count(unit: Unit, chosen: Sequence[ColumnElement[bool]]) -> int:
@@ -328,11 +339,17 @@ def _count(unit: Unit, chosen: Sequence[ColumnElement[bool]]) -> int:
     return number
 
 
-def _failed_in(unit: Unit, run_id: str) -> list[str]:
+def _failed_in(run_id: str) -> Select[tuple[str]]:
     """The targets of a run on which no verdict was passed: there was nothing to judge."""
     results = scrape_results.c
-    query = select(results.target_id).where(results.run_id == run_id, results.verdict.is_(None))
-    return list(unit.run(query.order_by(results.target_id)).scalars())
+    return select(results.target_id).where(results.run_id == run_id, results.verdict.is_(None))
+
+
+def _was_read_since() -> ColumnElement[bool]:
+    """Whether there is a newer result of the target of a result."""
+    this, other = scrape_results.c, scrape_results.alias().c
+    is_newer = tuple_(other.at, other.id) > tuple_(this.at, this.id)
+    return exists().where(other.target_id == this.target_id, is_newer)
 
 
 def _has_canary(unit: Unit, row: Mapping[str, Any]) -> bool:

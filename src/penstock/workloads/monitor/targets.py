@@ -31,6 +31,7 @@ from penstock.workloads.monitor.drafting import (
     read_sources,
 )
 from penstock.workloads.monitor.model import TargetStatus
+from penstock.workloads.monitor.obstacles import obstacles
 from penstock.workloads.monitor.schedules import DEFAULT_SCHEDULE, next_due
 from penstock.workloads.monitor.tables import (
     price_rules,
@@ -145,19 +146,12 @@ def _conditions(wanted: Filter) -> list[ColumnElement[bool]]:
 
 def waits_for(row: Mapping[str, Any]) -> str | None:
     """What keeps a target from being read, in words; None if only its time has to come."""
-    if not row["enabled"]:
-        return "it is disabled"
-    if row["robots_path_blocked"]:
-        return "its URL is blocked"
-    if row["status"] == TargetStatus.PAUSED:
-        return "it is paused"
+    # Of its adapter the list of adapters tells: it is not one target's matter.
+    found = obstacles({**row, "adapter_enabled": None}, row["source"])
+    words = [obstacle.words for obstacle in found]
     if row["status"] == TargetStatus.STALE:
-        return "it waited in the queue for too long: requeue it"
-    if row["tos_approved_by"] is None:
-        return f"nobody has approved the terms of service of source '{row['source']}'"
-    if not row["robots_compliant"]:
-        return f"source '{row['source']}' is marked as not compliant with robots"
-    return None
+        words.append("it waited in the queue for too long: requeue it")
+    return words[0] if words else None
 
 
 # ── adding

@@ -12,6 +12,7 @@ from penstock.quality.compare import VERDICT, Difference, differences
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.kept import EVIDENCE, record_of
 from penstock.workloads.monitor.model import TargetStatus
+from penstock.workloads.monitor.obstacles import obstacles
 from penstock.workloads.monitor.replaying import short
 from penstock.workloads.monitor.tables import (
     scrape_adapter_status,
@@ -94,7 +95,7 @@ def explain(unit: Unit, target_id: str) -> Explanation | None:
     changed = _compare(good, last) if good and last else ()
     names = ("id", "url", "adapter_id", "status", "last_status", "consecutive_failures")
     target = {name: row[name] for name in (*names, "last_scraped_at", "next_due_at", "run_id")}
-    return Explanation(target, tuple(_obstacles(row)), last, good, changed)
+    return Explanation(target, tuple(_held_up(row)), last, good, changed)
 
 
 def _target_query(target_id: str) -> Any:
@@ -123,26 +124,16 @@ def _target_query(target_id: str) -> Any:
     )
 
 
-def _obstacles(row: Mapping[str, Any]) -> list[str]:
-    """What stands in the way of the next fetch, and what to do about it."""
-    found = []
-    if not row["enabled"]:
-        found.append("it is disabled: enable it")
-    if row["status"] == TargetStatus.PAUSED:
-        found.append("it is paused: resume it")
+def _held_up(row: Mapping[str, Any]) -> list[str]:
+    """What stands in the way of the next fetch or puts it off, and what to do about it."""
+    found = [obstacle.words for obstacle in obstacles(row, row["source_name"])]
+    if row["adapter_enabled"] is False:
+        by = f" by {row['disabled_by']}" if row["disabled_by"] else ""
+        found[-1] = f"the adapter {row['status_id']} was disabled{by}: {row['disabled_reason']}"
     if row["status"] == TargetStatus.BROKEN:
         found.append("it failed five times in a row and is tried once a week")
     if row["status"] == TargetStatus.STALE:
-        found.append("it waited for its turn for too long: requeue it")
-    if row["robots_path_blocked"]:
-        found.append("somebody blocked its URL")
-    if row["tos_approved_by"] is None:
-        found.append(f"nobody approved the terms of service of {row['source_name']}")
-    if not row["robots_compliant"]:
-        found.append(f"{row['source_name']} is marked as not compliant with robots")
-    if row["adapter_enabled"] is False:
-        by = f" by {row['disabled_by']}" if row["disabled_by"] else ""
-        found.append(f"the adapter {row['status_id']} was disabled{by}: {row['disabled_reason']}")
+        found.append("it waited in the queue for too long: requeue it")
     if row["needs_canary"]:
         found.append("its adapter was enabled again: the rest waits for a first, small run")
     return found
