@@ -28,7 +28,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "aiohttp": ("penstock.kernel.fetchers",),
     "alembic": ("penstock.store",),
     "apprise": ("penstock.notify.alerts",),
-    "babel": ("penstock.core.money", "penstock.quality.location"),
+    "babel": ("penstock.core.money", "penstock.quality.gazetteer"),
     "backports": ("penstock.kernel.fetchers",),
     "brotli": ("penstock.kernel.fetchers",),
     "cronsim": ("penstock.queue.timing",),

@@ -22,14 +22,11 @@ from penstock.extract.adapters import ADAPTERS
 from penstock.extract.page.document import Document
 from penstock.extract.page.loose_json import MAX_DEPTH, read_json, read_literal
 from penstock.extract.page.taming import tame
-from penstock.extract.values.price import (
-    SYMBOLS,
-    Price,
-    PriceHints,
-    mentions_in,
-    read_machine_amount,
-    read_price,
-)
+from penstock.extract.values.currency_signs import SYMBOLS
+from penstock.extract.values.machine_amount import read_machine_amount
+from penstock.extract.values.price import Price, read_price
+from penstock.extract.values.price_hints import PriceHints
+from penstock.extract.values.price_mentions import mentions_in
 from penstock.kernel.model import Page
 from penstock.kernel.reader import Reader
 from penstock.kernel.records import Accept, Availability, Product

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from penstock.app import open_reader
 from penstock.extract.adapters import ADAPTERS
 from penstock.extract.page.document import Document
-from penstock.extract.values.price import Price, PriceHints, Unclear, read_price
+from penstock.extract.values.price import Price, Unclear, read_price
+from penstock.extract.values.price_hints import PriceHints
 from penstock.kernel.model import Page
 from penstock.kernel.reader import Reader
 from penstock.kernel.records import Accept, Availability, Product

@@ -8,21 +8,23 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from stdnum import ean
 
-from penstock.extract.values import stock_words as stock
 from penstock.extract.values.ammunition import CALIBERS, cost_per_round, read_ammunition
 from penstock.extract.values.contact import find_emails, find_phones, read_phone
 from penstock.extract.values.gtin import read_gtin
 from penstock.extract.values.stock import is_buy_label, phrases, read_stock
+from penstock.extract.values.stock_words.languages import all_languages
 from penstock.kernel.records import MAX_MINOR_UNITS, Availability
-from penstock.quality.location import CODED_REGIONS, read_address, read_location
+from penstock.quality.location import read_address, read_location
+from penstock.quality.place_names import CODED_REGIONS
 
-NEGATIONS = sorted(phrases(stock.NEGATIONS))
-PROMISES = sorted(phrases(stock.PENDING))
+STOCK = all_languages()
+NEGATIONS = sorted(phrases(STOCK.negations))
+PROMISES = sorted(phrases(STOCK.pending))
 PRESENT = sorted(
-    phrase.replace("#", "3") for phrase in phrases(stock.IN_STOCK) | phrases(stock.AVAILABLE)
+    phrase.replace("#", "3") for phrase in phrases(STOCK.in_stock) | phrases(STOCK.available)
 )
-ABSENT = sorted(phrases(stock.OUT_OF_STOCK))
-OFFERS = sorted(phrase.replace("#", "3") for phrase in phrases(stock.BUY))
+ABSENT = sorted(phrases(STOCK.out_of_stock))
+OFFERS = sorted(phrase.replace("#", "3") for phrase in phrases(STOCK.buy))
 WORDS = [
     *("+49 30 901820", "tel:", "(212) 736-5000", "mailto:", "info@shop.de", "(at)", "[dot]", "@"),
     *("9mm", ".223", "5.56x45", "12 gauge", "115gr", "50 rounds", "case of", "boxes of", "x", '3"'),

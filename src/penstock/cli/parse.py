@@ -10,7 +10,8 @@ from penstock.cli.readings import words
 from penstock.core.errors import SettingsError
 from penstock.core.money import currencies
 from penstock.extract.values.contact import read_phone
-from penstock.extract.values.price import Price, PriceHints, read_price
+from penstock.extract.values.price import Price, read_price
+from penstock.extract.values.price_hints import PriceHints
 from penstock.extract.values.stock import read_stock
 from penstock.kernel.records import Availability
 from penstock.quality.location import read_location

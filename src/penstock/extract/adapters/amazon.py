@@ -9,7 +9,8 @@ from penstock.extract.adapter import Adapter, Findings
 from penstock.extract.page.document import Document, Node, text_of
 from penstock.extract.page.structured import fold
 from penstock.extract.product.reading import conclude
-from penstock.extract.values.price import Price, PriceHints, read_price
+from penstock.extract.values.price import Price, read_price
+from penstock.extract.values.price_hints import PriceHints
 from penstock.extract.values.stock import is_buy_label, read_stock
 from penstock.kernel.records import Availability, Extraction, ExtractReason
 

@@ -16,7 +16,10 @@ from penstock.extract.page.document import Document
 from penstock.extract.page.structured import fold
 from penstock.extract.product.names import akin
 from penstock.extract.product.signs import names_amount
-from penstock.extract.values.price import SYMBOLS, PriceHints, mentions_in, readings
+from penstock.extract.values.currency_signs import possible_currencies
+from penstock.extract.values.price_hints import PriceHints
+from penstock.extract.values.price_mentions import mentions_in
+from penstock.extract.values.written_number import readings
 
 MAX_HEADINGS = 3
 MAX_TAGS = 300
@@ -139,7 +142,7 @@ def spellings(amount: Decimal) -> list[str]:
 
 def _may_be(symbol: str, hints: PriceHints) -> bool:
     """Whether a sign can stand for the currency that the page states."""
-    return not hints.currency or hints.currency in SYMBOLS.get(symbol, (symbol,))
+    return not hints.currency or hints.currency in possible_currencies(symbol)
 
 
 def _visible(markup: str) -> str:

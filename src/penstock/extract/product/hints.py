@@ -3,7 +3,7 @@
 from penstock.core.money import currencies, currencies_of
 from penstock.extract.page.document import Document
 from penstock.extract.product.embedded import page_currency
-from penstock.extract.values.price import PriceHints
+from penstock.extract.values.price_hints import PriceHints
 
 COUNTRY_LETTERS = 2
 COUNTRY_DOMAINS = {"uk": "GB"}

@@ -11,7 +11,7 @@ from penstock.extract.page.document import Document
 from penstock.extract.page.structured import Item, as_list, fold, types_of, within, without_fragment
 from penstock.extract.product.glance import Glance
 from penstock.extract.product.names import akin, same_words
-from penstock.extract.values.price import read_machine_amount
+from penstock.extract.values.machine_amount import read_machine_amount
 from penstock.extract.values.stock import read_stock
 from penstock.kernel.records import Availability
 

@@ -29,7 +29,9 @@ from penstock.extract.product.shown_price import ShownPrice, Sighting
 from penstock.extract.product.shown_stock import ShownStock
 from penstock.extract.values.codes import labelled_code
 from penstock.extract.values.gtin import read_gtin
-from penstock.extract.values.price import Price, PriceHints, read_machine_amount
+from penstock.extract.values.machine_amount import read_machine_amount
+from penstock.extract.values.price import Price
+from penstock.extract.values.price_hints import PriceHints
 from penstock.extract.values.stock import read_stock
 from penstock.kernel.records import Availability, Extraction, ExtractReason
 

@@ -17,14 +17,10 @@ from penstock.extract.product.glance import spellings
 from penstock.extract.product.place import Place, Ring, is_about_something_else
 from penstock.extract.product.signs import MONEY, names_amount
 from penstock.extract.product.tiers import least_quantity
-from penstock.extract.values.price import (
-    Mention,
-    Price,
-    PriceHints,
-    mentions_in,
-    read_price,
-    readings,
-)
+from penstock.extract.values.price import Price, read_price
+from penstock.extract.values.price_hints import PriceHints
+from penstock.extract.values.price_mentions import Mention, mentions_in
+from penstock.extract.values.written_number import readings
 
 MAX_NODES = 6_000
 MAX_PRICE_TEXT = 60

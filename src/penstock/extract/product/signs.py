@@ -4,7 +4,7 @@ import re
 import sys
 
 from penstock.extract.patterns import either_case
-from penstock.extract.values.price import SYMBOLS
+from penstock.extract.values.currency_signs import SYMBOLS
 
 #: Forms that a text has before it is read.
 WIDE = "\uff04\uffe1\uffe6\ufdfc"

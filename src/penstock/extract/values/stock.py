@@ -14,28 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
-from penstock.extract.values.stock_words import (
-    ASIDES,
-    AVAILABLE,
-    BACKABLE,
-    BACKORDER,
-    BUY,
-    BUY_ALONE,
-    BUY_FILLERS,
-    CONTACT,
-    COUNTED,
-    FILLERS,
-    GONE,
-    IDLE,
-    IN_STOCK,
-    NEGATIONS,
-    NOT_BUYING,
-    OUT_OF_STOCK,
-    PENDING,
-    UNAVAILABLE,
-    UNITS,
-    Table,
-)
+from penstock.extract.values.stock_words.languages import all_languages
 from penstock.kernel.records import Availability
 
 MAX_LENGTH = 300
@@ -71,7 +50,7 @@ _PUNCTUATION = str.maketrans(dict.fromkeys('-‐‑‒–—_,،、:()[]{}<>"“
 _SEPARATORS = str.maketrans("", "", " -_")
 _ACCENTS = str.maketrans(dict.fromkeys(range(0x300, 0x370)) | {ord("ı"): "i"})
 
-# What a clause says is decided on its marks, a letter for each phrase: those of the tables below,
+# What a clause says is decided on its marks, a letter for each phrase: those of the lists below,
 # 1 for a number, 0 for zero, x for any other word.
 _EVIDENCE = frozenset("SGBUEACK")
 _NEGATED_STOCK = re.compile(r"[NE][FCQNA]{0,4}S|S[FC]?[NE]$")
@@ -115,7 +94,7 @@ def is_contact_label(text: str) -> bool:
 
 @cache
 def _contact_labels() -> frozenset[str]:
-    return phrases(CONTACT)
+    return phrases(all_languages().contact)
 
 
 @lru_cache(maxsize=4096)
@@ -204,9 +183,9 @@ _READINGS: Mapping[Availability, Callable[[str], bool]] = {
 
 @dataclass(frozen=True, eq=False)
 class _Vocabulary:
-    """Tables by their mark; of a phrase that stands in two, the first counts."""
+    """Lists of phrases by their mark; of a phrase that stands in two, the first counts."""
 
-    tables: Mapping[str, Iterable[Table]]
+    lists: Mapping[str, Iterable[str]]
 
     def marks(self, text: str) -> str:
         """The marks of a folded text, in order; of overlapping phrases the longest counts."""
@@ -230,8 +209,8 @@ class _Vocabulary:
     @cached_property
     def _marks(self) -> Mapping[str, str]:
         marks: dict[str, str] = {}
-        for mark, tables in self.tables.items():
-            for phrase in phrases(*tables):
+        for mark, lists in self.lists.items():
+            for phrase in phrases(*lists):
                 marks.setdefault(phrase, mark)
         return marks
 
@@ -243,41 +222,47 @@ class _Vocabulary:
 
 @cache
 def _stock_words() -> _Vocabulary:
+    words = all_languages()
     return _Vocabulary(
         {
-            "I": [IDLE],
-            "K": [BACKABLE],
-            "B": [BACKORDER],
-            "G": [OUT_OF_STOCK],
-            "S": [IN_STOCK],
-            "U": [UNAVAILABLE],
-            "E": [GONE],
-            "N": [NEGATIONS],
-            "P": [PENDING],
-            "O": [ASIDES],
-            "A": [AVAILABLE],
-            "C": [COUNTED],
-            "Q": [UNITS],
-            "F": [FILLERS],
+            "I": [words.idle],
+            "K": [words.backable],
+            "B": [words.backorder],
+            "G": [words.out_of_stock],
+            "S": [words.in_stock],
+            "U": [words.unavailable],
+            "E": [words.gone],
+            "N": [words.negations],
+            "P": [words.pending],
+            "O": [words.asides],
+            "A": [words.available],
+            "C": [words.counted],
+            "Q": [words.units],
+            "F": [words.fillers],
         }
     )
 
 
 @cache
 def _buy_words() -> _Vocabulary:
-    refusals = [NOT_BUYING, NEGATIONS, OUT_OF_STOCK, UNAVAILABLE, BACKORDER]
-    return _Vocabulary({"B": [BUY], "A": [BUY_ALONE], "R": refusals, "F": [BUY_FILLERS]})
+    words = all_languages()
+    refusals = [
+        *(words.not_buying, words.negations, words.out_of_stock),
+        *(words.unavailable, words.backorder),
+    ]
+    return _Vocabulary(
+        {"B": [words.buy], "A": [words.buy_alone], "R": refusals, "F": [words.buy_fillers]}
+    )
 
 
 @cache
 def _abbreviation() -> re.Pattern[str]:
-    return re.compile(rf"({_any_of(phrases(UNITS))})\.")
+    return re.compile(rf"({_any_of(phrases(all_languages().units))})\.")
 
 
-def phrases(*tables: Table) -> frozenset[str]:
-    """All phrases of tables, in the form that texts are compared in."""
-    lines = (line.split("|") for table in tables for line in table.values())
-    folded = (_fold(phrase).translate(_PUNCTUATION) for line in lines for phrase in line)
+def phrases(*lists: str) -> frozenset[str]:
+    """All phrases of lists, in the form that texts are compared in."""
+    folded = (_fold(phrase).translate(_PUNCTUATION) for one in lists for phrase in one.split("|"))
     return frozenset(phrase.strip() for phrase in folded)
 
 

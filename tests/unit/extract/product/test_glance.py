@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from penstock.extract.product.glance import Glance, is_written, spellings
-from penstock.extract.values.price import PriceHints
+from penstock.extract.values.price_hints import PriceHints
 from tests.unit.extract.adapters.markup import data, meta, page
 from tests.unit.extract.product.markup import document, product, shop
 

@@ -3,7 +3,7 @@
 import pytest
 
 from penstock.extract.product.hints import price_hints
-from penstock.extract.values.price import PriceHints
+from penstock.extract.values.price_hints import PriceHints
 from tests.unit.extract.adapters.markup import page
 from tests.unit.extract.product.markup import document
 

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.extract.product.place import Place
 from penstock.extract.product.shown_price import ShownPrice
-from penstock.extract.values.price import PriceHints
+from penstock.extract.values.price_hints import PriceHints
 from tests.unit.extract.adapters.markup import page
 from tests.unit.extract.product.markup import document
 

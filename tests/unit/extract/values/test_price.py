@@ -2,38 +2,12 @@
 
 # ruff: noqa: RUF001 - signs of money in all scripts
 
-from decimal import Decimal
-
 import pytest
 
-from penstock.extract.values.price import (
-    CONTRADICTORY,
-    MAX_TEXT,
-    RANGE,
-    SYMBOLS,
-    TWO_WAYS,
-    Price,
-    PriceHints,
-    Unclear,
-    mentions_in,
-    read_machine_amount,
-    read_price,
-    readings,
-)
-
-HUGE = 10**5000
-
-
-def money(text: str, hints: PriceHints | None = None) -> tuple[str, str | None] | None:
-    """Amount and currency of a text; None if it is unclear."""
-    price = read_price(text, hints or PriceHints())
-    return (f"{price.value:f}", price.currency) if isinstance(price, Price) else None
-
-
-def why(text: str, hints: PriceHints | None = None) -> str:
-    found = read_price(text, hints or PriceHints())
-    assert isinstance(found, Unclear), found
-    return found.why
+from penstock.extract.values.price import TWO_WAYS, Price, Unclear, read_price
+from penstock.extract.values.price_hints import PriceHints
+from penstock.extract.values.price_mentions import MAX_TEXT, RANGE
+from tests.unit.extract.values.prices import money, why
 
 
 @pytest.mark.parametrize(
@@ -106,58 +80,6 @@ def why(text: str, hints: PriceHints | None = None) -> str:
 )
 def test_price_is_read_in_every_spelling(text: str, amount: str, currency: str) -> None:
     assert money(text) == (amount, currency)
-
-
-@pytest.mark.parametrize(
-    ("text", "amount"),
-    [
-        ("$5.99", "5.99"),
-        ("Now$12.99", "12.99"),
-        ("Plus$12", None),
-        ("$.99", "0.99"),
-        ("1 299,00 kr", "1299.00"),
-        ("1 299:-", "1299"),
-        ("¥1,980", "1980"),
-        ("Rs. 1,299/-", "1299"),
-        ("5 ﷼", "5"),
-        ("12,50 lei", "12.50"),
-        ("19.99", "19.99"),
-        (" 19.99 ", "19.99"),
-        ("Price: 19.99", "19.99"),
-        ("12,-", "12"),
-        ("12'345.60", "12345.60"),
-        ("1,23,456", "123456"),
-    ],
-)
-def test_sign_of_several_currencies_leaves_the_currency_open(text: str, amount: str | None) -> None:
-    assert money(text) == ((amount, None) if amount else None)
-
-
-@pytest.mark.parametrize(
-    ("text", "hints", "currency"),
-    [
-        ("$5.99", PriceHints("CAD"), "CAD"),
-        ("$5.99", PriceHints(regional=("EUR", "MXN")), "MXN"),
-        ("$5.99 USD", PriceHints("CAD"), "USD"),
-        ("CAD $5.99", PriceHints("USD"), "CAD"),
-        ("£5.99", PriceHints("EUR"), "GBP"),
-        ("5.99", PriceHints("EUR"), "EUR"),
-        ("5.99", PriceHints(regional=("EUR",)), None),
-        ("5,99 kr", PriceHints(regional=("NOK",)), "NOK"),
-        ("TRY 5", PriceHints("TRY"), "TRY"),
-        ("5 try", PriceHints("TRY"), "TRY"),
-        ("R 100", PriceHints("ZAR"), "ZAR"),
-        ("1299 р.", PriceHints(regional=("RUB",)), "RUB"),
-        ("6 Ft", PriceHints("HUF"), "HUF"),
-    ],
-)
-def test_hint_says_which_currency_a_sign_stands_for(
-    text: str, hints: PriceHints, currency: str | None
-) -> None:
-    price = read_price(text, hints)
-
-    assert isinstance(price, Price)
-    assert price.currency == currency
 
 
 @pytest.mark.parametrize(
@@ -382,103 +304,6 @@ def test_price_without_currency_has_no_minor_units() -> None:
     assert price.minor is None
 
 
-def test_mentions_stand_in_order_with_their_signs() -> None:
-    text = "Size 42, £12.50 or 3 x 5 €"
-
-    found = [(one.number, one.symbol) for one in mentions_in(text)]
-
-    assert found == [("42", ""), ("12.50", "£"), ("3", ""), ("5", "€")]
-    assert [text[one.start : one.end] for one in mentions_in(text)] == ["42", "12.50", "3", "5"]
-
-
-def test_mentions_of_a_long_text_are_those_of_its_beginning() -> None:
-    assert [one.number for one in mentions_in(f"£5 {'x' * MAX_TEXT} £6")] == ["5"]
-
-
-@pytest.mark.parametrize("symbol", sorted(SYMBOLS))
-def test_every_sign_is_read_where_its_currency_is_expected(symbol: str) -> None:
-    hints = PriceHints(regional=(SYMBOLS[symbol][0],))
-
-    spelled = (symbol, symbol.upper())
-    found = {money(text, hints) for one in spelled for text in (f"{one} 500", f"500 {one}")}
-
-    assert ("500", SYMBOLS[symbol][0]) in found
-
-
-@pytest.mark.parametrize(
-    ("number", "values"),
-    [
-        ("1 299", ["1299"]),
-        ("1'299.50", ["1299.50"]),
-        ("1٬299٫50", ["1299.50"]),
-        (".99", [".99"]),
-        ("12.5", ["12.5"]),
-        ("1234.567", ["1234.567"]),
-        ("12,34,567", ["1234567"]),
-        ("1.23,4,5", []),
-    ],
-)
-def test_number_has_every_value_it_can_have(number: str, values: list[str]) -> None:
-    assert readings(number) == tuple(Decimal(value) for value in values)
-
-
-@pytest.mark.parametrize(
-    ("value", "currency", "amounts"),
-    [
-        ("19.99", "EUR", ["19.99"]),
-        (" 19.99 ", None, ["19.99"]),
-        (19.99, "EUR", ["19.99"]),
-        (5, None, ["5"]),
-        (0, None, ["0"]),
-        ("0.000", None, ["0"]),
-        ("1.299", "EUR", ["1.299", "1299"]),
-        ("24.990", "CLP", ["24.99", "24990"]),
-        ("1,299", None, ["1.299", "1299"]),
-        ("1299.0000", "EUR", ["1299"]),
-        ("1,299.00", "EUR", ["1299"]),
-        ("1.299,00", None, ["1299"]),
-        ("12,50", "EUR", ["12.5"]),
-        ("€12.50", "EUR", ["12.5"]),
-        ("12.50 EUR", None, ["12.5"]),
-        ("Price: 12.50", "EUR", ["12.5"]),
-        (19.990000000000002, "EUR", ["19.99"]),
-        ("59.94999999999999", "EUR", ["59.95"]),
-        (1e5, None, ["100000"]),
-        ("٣٫٥", None, ["3.5"]),
-        ("12.50 EUR", "USD", []),
-        ("£12.50", "EUR", []),
-        ("10-20", "EUR", []),
-        ("from 10", "EUR", []),
-        ("Model 5000", "EUR", []),
-        ("NaN", "EUR", []),
-        ("Infinity", None, []),
-        ("-5", None, []),
-        ("1e5", None, []),
-        ("", None, []),
-        ("9" * (MAX_TEXT + 1), None, []),
-        ("9" * 20, None, []),
-        (float("nan"), None, []),
-        (float("inf"), None, []),
-        (-5, None, []),
-        (-0.01, None, []),
-        (1e22, None, []),
-        (10**400, None, []),
-        pytest.param(HUGE, None, [], id="huge"),
-        (True, None, []),
-        (None, None, []),
-        ([5], None, []),
-        ({"@value": 5}, None, []),
-    ],
-)
-def test_amount_in_structured_data(value: object, currency: str | None, amounts: list[str]) -> None:
-    assert read_machine_amount(value, currency) == tuple(Decimal(amount) for amount in amounts)
-
-
-@pytest.mark.parametrize("text", ["€19 USD", "$19 EUR", "CAD 19 USD"])
-def test_signs_for_different_currencies_contradict_each_other(text: str) -> None:
-    assert read_price(text) == Unclear(CONTRADICTORY, ("19",))
-
-
 @pytest.mark.parametrize(
     ("text", "hints", "amount", "currency"),
     [
@@ -517,27 +342,6 @@ def test_hint_that_does_not_decide_leaves_the_doubt(
 
 
 @pytest.mark.parametrize(
-    ("text", "currency", "amount"),
-    [
-        ("TOP 10", "TOP", "10"),
-        ("ALL 50", "ALL", "50"),
-        ("50 ALL", "ALL", "50"),
-        ("5 km", "BAM", "5"),
-        ("12 990 Ft", "HUF", "12990"),
-        ("R 1 299,99", "ZAR", "1299.99"),
-        ("RM 12.90", "MYR", "12.90"),
-    ],
-)
-def test_word_or_unit_is_money_only_where_the_page_uses_it(
-    text: str, currency: str, amount: str
-) -> None:
-    assert money(text) is None
-    assert money(text, PriceHints("USD")) is None
-    assert money(text, PriceHints(currency)) == (amount, currency)
-    assert money(text, PriceHints(regional=(currency,))) == (amount, currency)
-
-
-@pytest.mark.parametrize(
     ("text", "numbers"),
     [
         ("$5 - $10", ("5", "10")),
@@ -573,22 +377,6 @@ def test_minor_units_follow_the_exponent_of_the_currency(text: str, minor: int) 
 
     assert isinstance(price, Price)
     assert price.minor == minor
-
-
-@pytest.mark.parametrize(
-    ("candidates", "decimal", "values"),
-    [
-        (("EUR",), None, ["1299"]),
-        (("KWD",), None, ["1.299", "1299"]),
-        (("EUR", "KWD"), None, ["1.299", "1299"]),
-        ((), ",", ["1299"]),
-        ((), ".", ["1.299"]),
-    ],
-)
-def test_currencies_and_decimal_sign_narrow_what_a_number_can_be(
-    candidates: tuple[str, ...], decimal: str | None, values: list[str]
-) -> None:
-    assert readings("1.299", candidates, decimal) == tuple(map(Decimal, values))
 
 
 @pytest.mark.parametrize("text", ["£8 (£5 - £10)", "£5 - £10 now £8", "£8, £5 to £10"])

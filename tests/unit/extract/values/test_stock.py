@@ -5,6 +5,7 @@
 import pytest
 
 from penstock.extract.values.stock import MAX_LENGTH, is_buy_label, read_stock
+from penstock.extract.values.stock_words.languages import FAMILIES
 from penstock.kernel.records import Availability
 
 LANGUAGES = {
@@ -58,6 +59,10 @@ def test_every_language_tells_of_its_stock(language: str) -> None:
     assert read_stock(gone) is Availability.OUT_OF_STOCK
     assert read_stock(to_order) is Availability.BACKORDER
     assert is_buy_label(buy)
+
+
+def test_every_language_with_words_is_in_the_table() -> None:
+    assert {code for family in FAMILIES for code in family} <= LANGUAGES.keys()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
