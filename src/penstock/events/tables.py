@@ -1,8 +1,8 @@
 """The tables of the event log and of what has to be delivered from it."""
 
-from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text, text
+from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text
 
-from penstock.store.schema import CleanText, Json, Moment, Whole, metadata
+from penstock.store.schema import CleanText, Json, Moment, Whole, metadata, partial_index
 
 events = Table(
     "events",
@@ -28,12 +28,5 @@ deliveries = Table(
     Column("attempts", Integer, nullable=False),
     Column("next_at", Moment, nullable=False),
     Column("error", CleanText),
-    Index(
-        "ix_deliveries_waiting",
-        "sink",
-        "key",
-        "seq",
-        sqlite_where=text("state = 'waiting'"),
-        postgresql_where=text("state = 'waiting'"),
-    ),
+    partial_index("ix_deliveries_waiting", "sink", "key", "seq", where="state = 'waiting'"),
 )

@@ -16,7 +16,7 @@ from sqlalchemy import (
     text,
 )
 
-from penstock.store.schema import CleanText, Fixed, Json, Moment, metadata
+from penstock.store.schema import CleanText, Fixed, Json, Moment, metadata, partial_index
 
 retailers = Table(
     "retailers",
@@ -115,18 +115,10 @@ source_products = Table(
         "source_id", "identity_key", name="source_products_source_identity_key_unique"
     ),
     Index("ix_source_products_product_id", "product_id"),
-    Index(
-        "ix_source_products_attributes_key",
-        "attributes_key",
-        sqlite_where=text("attributes_key IS NOT NULL"),
-        postgresql_where=text("attributes_key IS NOT NULL"),
+    partial_index(
+        "ix_source_products_attributes_key", "attributes_key", where="attributes_key IS NOT NULL"
     ),
-    Index(
-        "ix_source_products_mpn_key",
-        "mpn_key",
-        sqlite_where=text("mpn_key IS NOT NULL"),
-        postgresql_where=text("mpn_key IS NOT NULL"),
-    ),
+    partial_index("ix_source_products_mpn_key", "mpn_key", where="mpn_key IS NOT NULL"),
 )
 
 source_product_identifiers = Table(
@@ -185,11 +177,7 @@ price_corrections = Table(
     Column("revoked_by", CleanText),
     Column("revoked_at", Moment),
     # One correction of a price counts at a time.
-    Index(
-        "uq_price_corrections_price_id",
-        "price_id",
-        unique=True,
-        sqlite_where=text("revoked_at IS NULL"),
-        postgresql_where=text("revoked_at IS NULL"),
+    partial_index(
+        "uq_price_corrections_price_id", "price_id", where="revoked_at IS NULL", unique=True
     ),
 )

@@ -1,8 +1,8 @@
 """The tables of the queue."""
 
-from sqlalchemy import Column, Index, Integer, Table, Text, text
+from sqlalchemy import Column, Integer, Table, Text
 
-from penstock.store.schema import CleanText, Json, Moment, Whole, metadata
+from penstock.store.schema import CleanText, Json, Moment, Whole, metadata, partial_index
 
 items = Table(
     "queue_items",
@@ -28,43 +28,24 @@ items = Table(
     Column("finished_at", Moment),
     Column("nudged_at", Moment),
     Column("failure", Json),
-    Index(
-        "uq_queue_items_lane_key",
-        "lane",
-        "key",
-        unique=True,
-        sqlite_where=text('"key" IS NOT NULL'),
-        postgresql_where=text('"key" IS NOT NULL'),
-    ),
-    Index(
+    partial_index("uq_queue_items_lane_key", "lane", "key", where='"key" IS NOT NULL', unique=True),
+    partial_index(
         "ix_queue_items_waiting",
         "lane",
         "priority",
         "group_key",
         "not_before",
         "id",
-        sqlite_where=text("state = 'waiting'"),
-        postgresql_where=text("state = 'waiting'"),
+        where="state = 'waiting'",
     ),
-    Index(
-        "ix_queue_items_claimed",
-        "owner",
-        "token",
-        sqlite_where=text("state = 'claimed'"),
-        postgresql_where=text("state = 'claimed'"),
-    ),
-    Index(
+    partial_index("ix_queue_items_claimed", "owner", "token", where="state = 'claimed'"),
+    partial_index(
         "ix_queue_items_expiring",
         "expires_at",
-        sqlite_where=text("state = 'waiting' AND expires_at IS NOT NULL"),
-        postgresql_where=text("state = 'waiting' AND expires_at IS NOT NULL"),
+        where="state = 'waiting' AND expires_at IS NOT NULL",
     ),
-    Index(
-        "ix_queue_items_finished",
-        "state",
-        "finished_at",
-        sqlite_where=text("finished_at IS NOT NULL"),
-        postgresql_where=text("finished_at IS NOT NULL"),
+    partial_index(
+        "ix_queue_items_finished", "state", "finished_at", where="finished_at IS NOT NULL"
     ),
 )
 
@@ -76,14 +57,7 @@ lines = Table(
     Column("priority", Integer, primary_key=True),
     Column("group_key", CleanText, primary_key=True),
     Column("next_at", Moment),
-    Index(
-        "ix_queue_lines_due",
-        "lane",
-        "priority",
-        "next_at",
-        sqlite_where=text("next_at IS NOT NULL"),
-        postgresql_where=text("next_at IS NOT NULL"),
-    ),
+    partial_index("ix_queue_lines_due", "lane", "priority", "next_at", where="next_at IS NOT NULL"),
 )
 
 #: What is pending, waiting or claimed. Each process has a shard, so that none waits for another.
@@ -132,10 +106,5 @@ schedules = Table(
     Column("next_at", Moment),
     Column("last_at", Moment),
     Column("last_receipt", Json),
-    Index(
-        "ix_schedules_due",
-        "next_at",
-        sqlite_where=text("next_at IS NOT NULL"),
-        postgresql_where=text("next_at IS NOT NULL"),
-    ),
+    partial_index("ix_schedules_due", "next_at", where="next_at IS NOT NULL"),
 )

@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 import orjson
-from sqlalchemy import BigInteger, Dialect, MetaData, Numeric, Text, TypeDecorator
+from sqlalchemy import BigInteger, Dialect, Index, MetaData, Numeric, Text, TypeDecorator, text
 from sqlalchemy.types import TypeEngine
 
 from penstock.core.errors import StoreError
@@ -29,6 +29,12 @@ LARGEST = 2**63 - 1
 LARGEST_IN_JSON = 2**64 - 1
 #: NUL as JSON writes it; behind an odd number of backslashes it is text that looks like it.
 NUL_IN_JSON = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+
+
+def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """An index of those rows only for which something is true, on both engines."""
+    condition = text(where)
+    return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
 def storable(text: str) -> str:

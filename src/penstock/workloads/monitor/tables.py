@@ -12,7 +12,7 @@ from sqlalchemy import (
     text,
 )
 
-from penstock.store.schema import CleanText, Fixed, Json, Moment, metadata
+from penstock.store.schema import CleanText, Fixed, Json, Moment, metadata, partial_index
 
 scrape_targets = Table(
     "scrape_targets",
@@ -49,30 +49,12 @@ scrape_targets = Table(
     Index("idx_scrape_targets_source", "source_id"),
     Index("idx_scrape_targets_adapter", "adapter_id"),
     Index("idx_scrape_targets_status", "status"),
-    Index(
-        "idx_scrape_targets_schedule",
-        "schedule",
-        sqlite_where=text("enabled = TRUE"),
-        postgresql_where=text("enabled = TRUE"),
-    ),
-    Index(
-        "ix_scrape_targets_next_due_at",
-        "next_due_at",
-        sqlite_where=text("next_due_at IS NOT NULL"),
-        postgresql_where=text("next_due_at IS NOT NULL"),
-    ),
-    Index(
-        "ix_scrape_targets_run_id",
-        "run_id",
-        sqlite_where=text("run_id IS NOT NULL"),
-        postgresql_where=text("run_id IS NOT NULL"),
-    ),
+    partial_index("idx_scrape_targets_schedule", "schedule", where="enabled = TRUE"),
+    partial_index("ix_scrape_targets_next_due_at", "next_due_at", where="next_due_at IS NOT NULL"),
+    partial_index("ix_scrape_targets_run_id", "run_id", where="run_id IS NOT NULL"),
     # Those for which nothing is to be done, or nothing could be done when they were due.
-    Index(
-        "ix_scrape_targets_set_aside",
-        "source_id",
-        sqlite_where=text("next_due_at IS NULL AND run_id IS NULL"),
-        postgresql_where=text("next_due_at IS NULL AND run_id IS NULL"),
+    partial_index(
+        "ix_scrape_targets_set_aside", "source_id", where="next_due_at IS NULL AND run_id IS NULL"
     ),
 )
 
@@ -173,12 +155,7 @@ scrape_results = Table(
     UniqueConstraint("run_id", "target_id", name="scrape_results_once_per_run"),
     Index("ix_scrape_results_target_id_at", "target_id", "at"),
     Index("ix_scrape_results_at", "at"),
-    Index(
-        "ix_scrape_results_body",
-        "body",
-        sqlite_where=text("body IS NOT NULL"),
-        postgresql_where=text("body IS NOT NULL"),
-    ),
+    partial_index("ix_scrape_results_body", "body", where="body IS NOT NULL"),
 )
 
 quarantined_offers = Table(
@@ -238,12 +215,7 @@ ops_alerts = Table(
     Column("first_at", Moment, nullable=False),
     Column("last_at", Moment, nullable=False),
     Column("resolved_at", Moment),
-    Index(
-        "uq_ops_alerts_kind_subject",
-        "kind",
-        "subject",
-        unique=True,
-        sqlite_where=text("resolved_at IS NULL"),
-        postgresql_where=text("resolved_at IS NULL"),
+    partial_index(
+        "uq_ops_alerts_kind_subject", "kind", "subject", where="resolved_at IS NULL", unique=True
     ),
 )

@@ -3,9 +3,9 @@
 A task that is not over says `queued`: whether it is running is told by its item in the queue.
 """
 
-from sqlalchemy import Column, Index, Integer, Table, Text, text
+from sqlalchemy import Column, Index, Integer, Table, Text
 
-from penstock.store.schema import CleanText, Json, Moment, Whole, metadata
+from penstock.store.schema import CleanText, Json, Moment, Whole, metadata, partial_index
 
 scrape_jobs = Table(
     "scrape_jobs",
@@ -22,12 +22,7 @@ scrape_jobs = Table(
     Column("completed_at", Moment),
     Column("expires_at", Moment),
     Index("ix_scrape_jobs_workspace_id_id", "workspace_id", "id"),
-    Index(
-        "ix_scrape_jobs_expires_at",
-        "expires_at",
-        sqlite_where=text("expires_at IS NOT NULL"),
-        postgresql_where=text("expires_at IS NOT NULL"),
-    ),
+    partial_index("ix_scrape_jobs_expires_at", "expires_at", where="expires_at IS NOT NULL"),
 )
 
 scrape_tasks = Table(
@@ -52,18 +47,8 @@ scrape_tasks = Table(
     Column("expires_at", Moment),
     Index("ix_scrape_tasks_job_id_id", "job_id", "id"),
     Index("ix_scrape_tasks_workspace_id_id", "workspace_id", "id"),
-    Index(
-        "ix_scrape_tasks_completed_at",
-        "completed_at",
-        sqlite_where=text("completed_at IS NOT NULL"),
-        postgresql_where=text("completed_at IS NOT NULL"),
-    ),
-    Index(
-        "ix_scrape_tasks_expires_at",
-        "expires_at",
-        sqlite_where=text("expires_at IS NOT NULL"),
-        postgresql_where=text("expires_at IS NOT NULL"),
-    ),
+    partial_index("ix_scrape_tasks_completed_at", "completed_at", where="completed_at IS NOT NULL"),
+    partial_index("ix_scrape_tasks_expires_at", "expires_at", where="expires_at IS NOT NULL"),
 )
 
 #: What is too large for a row, or no text: screenshots and long pages, kept as blobs.
