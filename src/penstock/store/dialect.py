@@ -57,7 +57,9 @@ ROWS_AT_ONCE = 128
 #: than this; shorter than the silence after which its claims are taken back.
 IDLE_MS = 10_000
 #: What a connection to SQLite keeps of the file; the system keeps the rest of it anyway.
-WRITER_CACHE_KB, READER_CACHE_KB = 16_384, 2_048
+WRITER_CACHE_KB, READER_CACHE_KB = 4_096, 2_048
+#: So many changed pages may be more than that until they are committed.
+CHANGED_PAGES = 8_000
 #: SQLite's errors that pass by themselves: another process is busy, no memory, the disk fails or
 #: is full, the file cannot be opened or written at the moment.
 PASSING_IN_FILE = frozenset(
@@ -383,6 +385,7 @@ def _prepare_sqlite(cache_kb: int, connection: Any, record: Any) -> None:
         # Else a row that REPLACE takes away is not seen by the trigger that forbids to delete it.
         "recursive_triggers=ON",
         f"cache_size=-{cache_kb}",
+        f"cache_spill={CHANGED_PAGES}",
         "journal_size_limit=67108864",
     ):
         cursor.execute(f"PRAGMA {pragma}")
