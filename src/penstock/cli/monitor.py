@@ -6,6 +6,7 @@ from penstock.cli import (
     monitor_adapters,
     monitor_prices,
     monitor_quarantine,
+    monitor_retailers,
     monitor_rules,
     monitor_runs,
     monitor_sources,
@@ -30,6 +31,7 @@ app = typer.Typer(
     penstock monitor prices history URL""",
 )
 app.add_typer(monitor_sources.app, name="sources")
+app.add_typer(monitor_retailers.app, name="retailers")
 app.add_typer(monitor_targets.app, name="targets")
 app.add_typer(monitor_runs.app, name="runs")
 app.add_typer(monitor_adapters.app, name="adapters")

@@ -5,11 +5,18 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.monitoring import AsJson, Source, lines, say, with_monitor
+from penstock.cli.monitoring import (
+    AsJson,
+    PagesSince,
+    Source,
+    lines,
+    say,
+    time_of,
+    with_monitor,
+)
 from penstock.cli.output import ExitCode, write_json
 from penstock.quality.compare import Change
-from penstock.quality.replay import Summary
-from penstock.queue.timing import read_span
+from penstock.quality.replay import Replayed, Summary
 from penstock.workloads.monitor.replaying import Selection, diff_lines, summary_lines
 from penstock.workloads.monitor.service import MonitorService
 from penstock.workloads.monitor.views import view_why
@@ -29,7 +36,7 @@ def why(
         found = await monitor.why(target)
         return found, await _pages(monitor, found) if save else {}
 
-    explanation, pages = with_monitor(look)
+    explanation, pages = with_monitor(look, see="targets list")
     saved = _save(pages, save) if save else []
     if as_json:
         write_json({**view_why(explanation), "saved": [str(path) for path in saved]})
@@ -60,10 +67,13 @@ def replay(
     adapter: Annotated[
         str, typer.Option(help="NAME, or NAME@VERSION of PENSTOCK_EXTRACT__CANDIDATES.")
     ],
-    since: Annotated[str, typer.Option(help="Pages of the last 7d, 12h ….")] = "7d",
+    since: PagesSince = "7d",
     source: Source = None,
     target: Annotated[
         list[str] | None, typer.Option(help="Only these targets, by id or URL.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="So many pages at most, the oldest first.")
     ] = None,
     all_pages: Annotated[
         bool, typer.Option("--all", help="Show pages that are read as before, too.")
@@ -74,29 +84,36 @@ def replay(
 
     Exit code 1 says that some page is worse than before.
     """
-    span = read_span(since)
 
-    async def work(monitor: MonitorService) -> Summary:
+    async def work(monitor: MonitorService) -> tuple[Summary, bool]:
         ids = [(await monitor.targets.get(each))["id"] for each in target or []]
-        chosen = Selection(
-            await monitor.replaying.now() - int(span * 1000),
-            await monitor.source_id(source),
-            tuple(ids),
-        )
-        summary = Summary()
-        async for page in monitor.replaying.run(adapter, chosen, summary):
-            if page.change is Change.SAME and not all_pages:
-                continue
-            if as_json:
-                write_json(page.as_json())
-            else:
-                lines(diff_lines(page))
-        return summary
+        source_id = await monitor.source_id(source)
+        chosen = Selection(await time_of(monitor, since), source_id, tuple(ids))
+        shown, read, is_complete = Summary(), Summary(), True
+        async for page in monitor.replaying.run(adapter, chosen, read):
+            # It is known only of the next page that there are more.
+            if shown.pages == limit:
+                is_complete = False
+                break
+            shown.add(page.comparison)
+            if all_pages or page.change is not Change.SAME:
+                _show_page(page, as_json)
+        shown.lost = read.lost
+        return shown, is_complete
 
-    summary = with_monitor(work)
+    summary, is_complete = with_monitor(work)
     if as_json:
-        write_json({"summary": summary.as_json()})
+        write_json({"summary": {**summary.as_json(), "is_complete": is_complete}})
     else:
         lines(summary_lines(adapter, summary))
+        if not is_complete:
+            say(f"There are more pages; these are the {limit} oldest.")
     if not summary.is_safe:
         raise typer.Exit(ExitCode.TROUBLE)
+
+
+def _show_page(page: Replayed, as_json: bool) -> None:
+    if as_json:
+        write_json(page.as_json())
+    else:
+        lines(diff_lines(page))

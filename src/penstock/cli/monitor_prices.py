@@ -14,6 +14,9 @@ from penstock.cli.monitor_quarantine import read_amount
 from penstock.cli.monitoring import (
     AsJson,
     Limit,
+    OfProduct,
+    OfRun,
+    OfTarget,
     Source,
     Why,
     lines,
@@ -21,14 +24,15 @@ from penstock.cli.monitoring import (
     say,
     show_one,
     show_rows,
+    target_id,
+    time_of,
     trouble,
     who,
     with_monitor,
 )
-from penstock.cli.output import stdout, write_json
+from penstock.cli.output import safe, stdout, write_json
 from penstock.products.export import to_csv, write_parquet
 from penstock.products.history import Filter
-from penstock.queue.timing import read_span
 from penstock.workloads.monitor.service import MonitorService
 from penstock.workloads.monitor.views import (
     CorrectionView,
@@ -36,6 +40,7 @@ from penstock.workloads.monitor.views import (
     ProductView,
     VisiblePriceView,
     view,
+    view_price,
 )
 
 app = typer.Typer(no_args_is_help=True, help="Prices: now, and in the past.")
@@ -43,12 +48,20 @@ app = typer.Typer(no_args_is_help=True, help="Prices: now, and in the past.")
 Row = dict[str, Any]
 Subject = Annotated[str, typer.Argument(help="A product, by id; or a target, by id or URL.")]
 Product = Annotated[str, typer.Argument(help="A product, by id; see `prices products`.")]
-Price = Annotated[str, typer.Argument(help="A price, as `prices history` shows it.")]
-Since = Annotated[str | None, typer.Option(help="Only of the last 30d, 12h ….")]
-SHOWN = ("observed_at", "source", "price", "currency", "availability", "price_id")
+Price = Annotated[str, typer.Argument(help="A price, by id; see `prices list`.")]
+Since = Annotated[
+    str | None, typer.Option(help="Only of the last 30d, 12h …; or from 2026-03-01 on.")
+]
+Until = Annotated[
+    str | None, typer.Option(help="Only older than 7d, 12h …; or before 2026-03-01T12:00.")
+]
+Csv = Annotated[Path | None, typer.Option(help="Write them to a CSV file; - prints it.")]
+Parquet = Annotated[Path | None, typer.Option(help="Write them to a Parquet file.")]
+SHOWN = ("observed_at", "source", "title", "price", "availability", "price_id")
 EXPORTED = tuple(PriceView.model_fields)
-AT_ONCE = 5000
+CORRECTIONS = ("id", "action", "price", "reason", "created_by", "created_at", "revoked_by")
 MOST_SHOWN = 30
+SEE = "prices list"
 
 
 @app.command()
@@ -67,47 +80,57 @@ def products(
 @app.command()
 def current(product: Product, as_json: AsJson = False) -> None:
     """What consumers see of what a product costs now: only sources that are ELIGIBLE."""
-    found = with_monitor(lambda monitor: monitor.prices.current(product))
+    found = with_monitor(lambda monitor: monitor.prices.current(product), see="prices products")
     rows = [view(VisiblePriceView, row) for row in found]
     columns = ("source", "title", "price", "currency", "availability", "observed_at", "price_id")
     show_rows(f"{len(rows)} prices that consumers see", rows, columns, as_json)
     if not rows and not as_json:
-        say("See all of them with: penstock monitor prices history")
+        say(f"See all of them with: penstock monitor prices history {safe(product)}")
 
 
 @app.command()
 def history(
     subject: Subject,
     since: Since = None,
+    until: Until = None,
     limit: Limit = 10_000,
-    csv: Annotated[Path | None, typer.Option(help="Write them to a CSV file; - prints it.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Write them to a Parquet file.")] = None,
+    csv: Csv = None,
+    parquet: Parquet = None,
     as_json: AsJson = False,
 ) -> None:
     """What a product, or what is sold at a URL, cost: a chart and the newest prices.
 
     For ops: with all provenance, and also prices that consumers do not see.
     """
-    rows = with_monitor(lambda monitor: _history(monitor, subject, since, limit))
+
+    async def look(monitor: MonitorService) -> list[Row]:
+        wanted = await monitor.prices.subject(subject)
+        return await _find(monitor, wanted, since, until, limit)
+
+    rows = with_monitor(look, see="targets list")
+    if _write(rows, csv, parquet) and not as_json:
+        return
     shown = [view(PriceView, row) for row in rows]
-    if csv:
-        _write_csv(rows, csv)
-    if parquet:
-        with open_to_write(parquet, "wb") as file:
-            write_parquet(rows, EXPORTED, file)
     if as_json:
-        show_rows("", shown, SHOWN, as_json)
-    elif not (csv or parquet):
+        _show_prices("", shown, as_json)
+    else:
         _show_charts(rows)
-        show_rows(f"{len(shown)} prices; the newest", shown[:MOST_SHOWN], SHOWN, as_json)
+        _show_prices(f"{len(shown)} prices; the newest", shown[:MOST_SHOWN], as_json)
+        if not rows:
+            say("What a target waits for is told by: penstock monitor why URL")
 
 
 @app.command("list")
 def list_prices(
     source: Source = None,
-    run: Annotated[str | None, typer.Option(help="Only of this run, by id.")] = None,
+    product: OfProduct = None,
+    target: OfTarget = None,
+    run: OfRun = None,
     since: Since = None,
+    until: Until = None,
     limit: Limit = 50,
+    csv: Csv = None,
+    parquet: Parquet = None,
     as_json: AsJson = False,
 ) -> None:
     """List prices of all products with their provenance, newest first."""
@@ -115,15 +138,34 @@ def list_prices(
     async def look(monitor: MonitorService) -> list[Row]:
         wanted = Filter(
             source_id=await monitor.source_id(source),
+            product_id=product,
+            target_id=await target_id(monitor, target),
             run_id=run,
-            since=await _since(monitor, since),
-            limit=limit,
         )
-        return await monitor.prices.all(wanted)
+        return await _find(monitor, wanted, since, until, limit)
 
-    rows = [view(PriceView, row) for row in with_monitor(look)]
-    columns = ("observed_at", "source", "title", "price", "currency", "availability", "price_id")
-    show_rows(f"{len(rows)} prices", rows, columns, as_json)
+    rows = with_monitor(look)
+    if _write(rows, csv, parquet) and not as_json:
+        return
+    _show_prices(f"{len(rows)} prices", [view(PriceView, row) for row in rows], as_json)
+
+
+@app.command()
+def show(price: Price, as_json: AsJson = False) -> None:
+    """Show the whole story of a price: where it comes from, and every correction it ever had."""
+
+    async def look(monitor: MonitorService) -> Row:
+        row = await monitor.prices.get(price)
+        return view_price(row, await monitor.prices.corrections(price))
+
+    found = with_monitor(look, see=SEE)
+    if as_json:
+        show_one(found, as_json)
+        return
+    made = found.pop("corrections")
+    show_one(found, as_json)
+    if made:
+        show_rows(f"{len(made)} corrections", made, CORRECTIONS, as_json)
 
 
 @app.command()
@@ -143,17 +185,16 @@ def correct(
         await monitor.prices.correct(price, other, who=who(), why=why)
         return await monitor.prices.corrections(price)
 
-    found = with_monitor(work)
+    found = with_monitor(work, see=SEE)
     show_one(view(CorrectionView, found[-1]), as_json)
 
 
 @app.command()
 def corrections(price: Price, as_json: AsJson = False) -> None:
     """List all corrections that a price ever had."""
-    found = with_monitor(lambda monitor: monitor.prices.corrections(price))
+    found = with_monitor(lambda monitor: monitor.prices.corrections(price), see=SEE)
     rows = [view(CorrectionView, row) for row in found]
-    columns = ("id", "action", "price", "reason", "created_by", "created_at", "revoked_by")
-    show_rows(f"{len(rows)} corrections", rows, columns, as_json)
+    show_rows(f"{len(rows)} corrections", rows, CORRECTIONS, as_json)
 
 
 @app.command()
@@ -169,28 +210,34 @@ def revoke(
         say(f"correction {correction} is revoked")
 
 
-async def _history(
-    monitor: MonitorService, subject: str, since: str | None, limit: int
+async def _find(
+    monitor: MonitorService, wanted: Filter, since: str | None, until: str | None, limit: int
 ) -> list[Row]:
-    """Prices, newest first, some at a time."""
-    wanted = await monitor.prices.subject(subject)
-    wanted = replace(wanted, since=await _since(monitor, since))
-    rows: list[Row] = []
-    while len(rows) < limit:
-        size = min(AT_ONCE, limit - len(rows))
-        before = (rows[-1]["observed_at"], rows[-1]["price_id"]) if rows else None
-        some = await monitor.prices.all(replace(wanted, before=before, limit=size))
-        rows += some
-        if len(some) < size:
-            break
-    return rows
+    """Prices of a time, newest first."""
+    wanted = replace(
+        wanted,
+        since=await time_of(monitor, since) if since else None,
+        until=await time_of(monitor, until) if until else None,
+    )
+    parts = monitor.price_exporter.rows(wanted, limit)
+    return [row async for rows in parts for row in rows]
 
 
-async def _since(monitor: MonitorService, span: str | None) -> int | None:
-    if span is None:
-        return None
-    now = await monitor.store.read(lambda unit: unit.now)
-    return now - int(read_span(span) * 1000)
+def _write(rows: Sequence[Row], csv: Path | None, parquet: Path | None) -> bool:
+    """Write rows to the files that are wanted; whether any is."""
+    if csv:
+        _write_csv(rows, csv)
+    if parquet:
+        with open_to_write(parquet, "wb") as file:
+            write_parquet(rows, EXPORTED, file)
+    return bool(csv or parquet)
+
+
+def _show_prices(title: str, rows: Sequence[Row], as_json: bool) -> None:
+    """Prices; for people with their currency beside them."""
+    if not as_json:
+        rows = [row | {"price": f"{row['price']} {row['currency']}"} for row in rows]
+    show_rows(title, rows, SHOWN, as_json)
 
 
 def _write_csv(rows: Sequence[Row], file: Path) -> None:

@@ -8,14 +8,18 @@ import typer
 from penstock.cli.monitoring import (
     AsJson,
     Limit,
+    OfRun,
+    OfTarget,
     Source,
     Why,
     show_one,
     show_rows,
+    target_id,
     trouble,
     who,
     with_monitor,
 )
+from penstock.core.money import currencies, to_decimal
 from penstock.workloads.monitor.model import QuarantineStatus
 from penstock.workloads.monitor.service import MonitorService
 from penstock.workloads.monitor.views import QuarantinedView, view
@@ -23,7 +27,8 @@ from penstock.workloads.monitor.views import QuarantinedView, view
 app = typer.Typer(no_args_is_help=True, help="Offers that were not trusted.")
 
 Id = Annotated[str, typer.Argument(help="An offer, as `quarantine list` shows it.")]
-COLUMNS = ("id", "reason", "title", "price", "target_id", "observed_at", "status", "decided_by")
+SEE = "quarantine list --all"
+COLUMNS = ("id", "reason", "detail", "title", "price", "observed_at", "status")
 
 
 @app.command("list")
@@ -31,6 +36,8 @@ def list_offers(
     status: Annotated[QuarantineStatus, typer.Option(help="Only these.")] = QuarantineStatus.OPEN,
     everything: Annotated[bool, typer.Option("--all", help="Those decided on, too.")] = False,
     source: Source = None,
+    target: OfTarget = None,
+    run: OfRun = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
@@ -40,6 +47,8 @@ def list_offers(
         return await monitor.quarantine.list(
             status=None if everything else status,
             source_id=await monitor.source_id(source),
+            target_id=await target_id(monitor, target),
+            run_id=run,
             limit=limit,
         )
 
@@ -52,7 +61,7 @@ def list_offers(
 @app.command()
 def show(offer: Id, as_json: AsJson = False) -> None:
     """Show all of an offer."""
-    found = with_monitor(lambda monitor: monitor.quarantine.get(offer))
+    found = with_monitor(lambda monitor: monitor.quarantine.get(offer), see=SEE)
     show_one(view(QuarantinedView, found), as_json)
 
 
@@ -71,7 +80,8 @@ def release(
     found = with_monitor(
         lambda monitor: monitor.quarantine.release(
             offer, who=who(), why=why, price=amount, currency=currency
-        )
+        ),
+        see=SEE,
     )
     show_one(view(QuarantinedView, found), as_json)
 
@@ -79,7 +89,9 @@ def release(
 @app.command()
 def discard(offer: Id, why: Why, as_json: AsJson = False) -> None:
     """Never mind an offer."""
-    found = with_monitor(lambda monitor: monitor.quarantine.discard(offer, who=who(), why=why))
+    found = with_monitor(
+        lambda monitor: monitor.quarantine.discard(offer, who=who(), why=why), see=SEE
+    )
     show_one(view(QuarantinedView, found), as_json)
 
 
@@ -98,6 +110,8 @@ def read_amount(text: str | None) -> Decimal | None:
 
 def _of_offer(offer: dict[str, Any]) -> dict[str, Any]:
     """What people want to see of an offer at first."""
-    minor = offer.get("price_minor")
-    price = "" if minor is None else f"{minor} minor units {offer.get('currency') or ''}".strip()
+    minor, currency = offer.get("price_minor"), offer.get("currency")
+    price = ""
+    if minor is not None and currency in currencies():
+        price = f"{to_decimal(minor, str(currency)):f} {currency}"
     return {"title": offer.get("name") or "", "price": price}

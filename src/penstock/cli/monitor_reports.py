@@ -1,33 +1,41 @@
 """`penstock monitor shadow` and `alerts`: how a candidate does, and what ops were told."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from penstock.cli.monitoring import AsJson, Limit, lines, say, show_rows, with_monitor
+from penstock.cli.monitoring import (
+    AsJson,
+    Limit,
+    PagesSince,
+    lines,
+    say,
+    show_rows,
+    time_of,
+    with_monitor,
+)
 from penstock.cli.output import write_json
-from penstock.queue.timing import read_span
-from penstock.workloads.monitor.alerts import list_alerts
+from penstock.workloads.monitor.report_views import AlertView
 from penstock.workloads.monitor.service import MonitorService
 from penstock.workloads.monitor.shadow import ShadowReport, report, report_lines
-from penstock.workloads.monitor.views import plain
+from penstock.workloads.monitor.told import Severity, Wanted
+from penstock.workloads.monitor.views import view
 
 COLUMNS = ("severity", "kind", "subject", "message", "count", "first_at", "last_at", "resolved_at")
 
 
 def shadow(
     adapter: Annotated[str, typer.Argument(help="The adapter in use, by name.")],
-    since: Annotated[str, typer.Option(help="Pages of the last 7d, 12h ….")] = "7d",
+    since: PagesSince = "7d",
     as_json: AsJson = False,
 ) -> None:
     """How candidates that read beside an adapter agreed with it on live pages.
 
     PENSTOCK_MONITOR__SHADOW names them, as '{"sgammo": "sgammo@1.1.0"}'.
     """
-    span = read_span(since)
 
     async def look(monitor: MonitorService) -> list[ShadowReport]:
-        begin = await monitor.replaying.now() - int(span * 1000)
+        begin = await time_of(monitor, since)
         return await monitor.store.read(lambda unit: report(unit, adapter, begin))
 
     found = with_monitor(look)
@@ -42,17 +50,21 @@ def shadow(
 
 def alerts(
     everything: Annotated[bool, typer.Option("--all", help="Those that are over, too.")] = False,
+    kind: Annotated[
+        str | None, typer.Option(help="Only of this kind, such as adapter_disabled.")
+    ] = None,
+    severity: Annotated[
+        Severity | None, typer.Option(help="Only so urgent; P1 is the most.", case_sensitive=False)
+    ] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Only about this, as `adapters list` shows it.")
+    ] = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
     """What ops were told of and lasts, newest first."""
-
-    async def look(monitor: MonitorService) -> list[dict[str, Any]]:
-        return await monitor.store.read(
-            lambda unit: list_alerts(unit, only_open=not everything, limit=limit)
-        )
-
-    rows = [
-        {name: plain(name, row[name]) for name in ("id", *COLUMNS)} for row in with_monitor(look)
-    ]
+    wanted = Wanted(kind, subject, severity)
+    is_open = None if everything else True
+    found = with_monitor(lambda monitor: monitor.told.list(wanted, is_open=is_open, limit=limit))
+    rows = [view(AlertView, row) for row in found]
     show_rows(f"{len(rows)} alerts", rows, COLUMNS, as_json)

@@ -1,6 +1,6 @@
 """`penstock monitor runs`: what was read when, and how it went."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,20 +25,8 @@ from penstock.workloads.monitor.views import RunView, view
 
 app = typer.Typer(no_args_is_help=True, help="Runs: targets that are read together.")
 
-COLUMNS = (
-    "id",
-    "adapter_id",
-    "trigger",
-    "status",
-    "started_at",
-    "urls_over",
-    "urls_total",
-    "offers_valid",
-    "offers_dropped",
-    "offers_quarantined",
-    "urls_failed",
-    "drift_rate",
-)
+COLUMNS = ("id", "adapter_id", "status", "started_at", "urls", "offers", "drift_rate")
+SEE = "runs list"
 
 
 @app.command("list")
@@ -58,6 +46,8 @@ def list_runs(
         )
 
     rows = [view(RunView, run.as_json()) for run in with_monitor(look)]
+    if not as_json:
+        rows = [row | _in_words(row) for row in rows]
     show_rows(f"{len(rows)} runs", rows, COLUMNS, as_json)
 
 
@@ -68,7 +58,7 @@ def show(
     """Show all counters and rates of a run."""
     found = with_monitor(lambda monitor: monitor.runs.get(run))
     if found is None:
-        raise trouble(f"there is no run {run}; see `penstock monitor runs list`")
+        raise trouble(f"there is no run {run}; see `penstock monitor {SEE}`")
     show_one(view(RunView, found.as_json()), as_json)
 
 
@@ -94,8 +84,19 @@ def start(
 def retry(
     run: Annotated[str, typer.Argument(help="A run, by id.")], as_json: AsJson = False
 ) -> None:
-    """Read those targets of a run again that could not be read."""
-    _show_launch(with_monitor(lambda monitor: monitor.retry_run(who(), run)), as_json)
+    """Read those targets of a run again that could not be read, and were not read since."""
+    launch = with_monitor(lambda monitor: monitor.retry_run(who(), run), see=SEE)
+    _show_launch(launch, as_json)
+
+
+def _in_words(run: dict[str, Any]) -> dict[str, str]:
+    """What a run has counted, as far as there is any."""
+    offers = {name: run[f"offers_{name}"] for name in ("valid", "dropped", "quarantined")}
+    failed = f", {run['urls_failed']} failed" if run["urls_failed"] else ""
+    return {
+        "urls": f"{run['urls_over']} of {run['urls_total']}{failed}",
+        "offers": ", ".join(f"{number} {name}" for name, number in offers.items() if number),
+    }
 
 
 def _show_launch(launch: Launch, as_json: bool) -> None:
@@ -113,7 +114,7 @@ def _show_launch(launch: Launch, as_json: bool) -> None:
         if launch.refused:
             print_table("Not read", ("target", "why"), list(launch.refused.items()))
         if launch.left:
-            say(f"{launch.left} more are left: start again when these are over")
+            say(f"{launch.left} more are left: say the same again for the next of them")
     if not launch.runs:
         complain("no target can be read now")
         raise typer.Exit(ExitCode.TROUBLE)

@@ -14,6 +14,7 @@ from penstock.cli.monitoring import (
     who,
     with_monitor,
 )
+from penstock.cli.output import safe
 from penstock.products.sources import Visibility
 from penstock.workloads.monitor.views import SourceView, view
 
@@ -29,6 +30,7 @@ Config = Annotated[
 Adapter = Annotated[
     str | None, typer.Option("--adapter", help="For its targets; by URL rule if none is named.")
 ]
+SEE = "sources list"
 COLUMNS = (
     "name",
     "domain",
@@ -37,21 +39,24 @@ COLUMNS = (
     "visibility_status",
     "upc_trusted",
     "tos_approved_by",
-    "id",
 )
 
 
 @app.command("list")
-def list_sources(as_json: AsJson = False) -> None:
+def list_sources(
+    domain: Annotated[str | None, typer.Option(help="Only of this domain.")] = None,
+    as_json: AsJson = False,
+) -> None:
     """List the sources, by name."""
-    rows = with_monitor(lambda monitor: monitor.shops.all())
-    show_rows("Sources", [view(SourceView, row) for row in rows], COLUMNS, as_json)
+    found = with_monitor(lambda monitor: monitor.shops.all(domain))
+    rows = [view(SourceView, row) for row in found]
+    show_rows(f"{len(rows)} sources", rows, COLUMNS, as_json)
 
 
 @app.command()
 def show(source: Name, as_json: AsJson = False) -> None:
     """Show all of a source."""
-    _show(with_monitor(lambda monitor: monitor.shops.get(source)), as_json)
+    _show(with_monitor(lambda monitor: monitor.shops.get(source), see=SEE), as_json)
 
 
 @app.command()
@@ -77,14 +82,16 @@ def add(
         )
     )
     _show(row, as_json)
-    if not as_json:
-        say(f"Read its terms of service, then: penstock monitor sources approve '{name}'")
+    _ask_for_approval(row, as_json)
 
 
 @app.command()
 def edit(
     source: Name,
     name: Annotated[str | None, typer.Option(help="Another name.")] = None,
+    domain: Annotated[
+        str | None, typer.Option(help="Another domain; its terms need a new approval.")
+    ] = None,
     adapter: Adapter = None,
     config: Config = None,
     visibility: Annotated[
@@ -103,6 +110,7 @@ def edit(
     """Change a source, its visibility or its trust."""
     changes: dict[str, Any] = {
         "name": name,
+        "domain": domain,
         "adapter_id": adapter,
         "scrape_config": _read_config(config),
         "visibility_status": visibility,
@@ -112,20 +120,30 @@ def edit(
     given = {key: value for key, value in changes.items() if value is not None}
     if not given:
         raise trouble("say what to change; see `penstock monitor sources edit --help`")
-    _show(with_monitor(lambda monitor: monitor.shops.edit(source, who(), **given)), as_json)
+    row = with_monitor(lambda monitor: monitor.shops.edit(source, who(), **given), see=SEE)
+    _show(row, as_json)
+    _ask_for_approval(row, as_json)
 
 
 @app.command()
 def approve(source: Name, as_json: AsJson = False) -> None:
     """Say that you read its terms of service and that they allow this. Fetching may begin."""
-    row = with_monitor(lambda monitor: monitor.shops.approve(source, who()))
+    row = with_monitor(lambda monitor: monitor.shops.approve(source, who()), see=SEE)
     _show(row, as_json)
+    if not as_json:
+        say("Its targets are read when they are due, as long as `penstock up` runs.")
 
 
 @app.command()
 def revoke(source: Name, as_json: AsJson = False) -> None:
     """Take the approval back: nothing more is fetched from it."""
-    _show(with_monitor(lambda monitor: monitor.shops.revoke(source, who())), as_json)
+    _show(with_monitor(lambda monitor: monitor.shops.revoke(source, who()), see=SEE), as_json)
+
+
+def _ask_for_approval(row: dict[str, Any], as_json: bool) -> None:
+    if row["tos_approved_by"] is None and not as_json:
+        name = safe(row["name"])
+        say(f"Read its terms of service, then: penstock monitor sources approve '{name}'")
 
 
 def _show(row: dict[str, Any], as_json: bool) -> None:

@@ -37,8 +37,9 @@ Schedule = Annotated[
     str | None, typer.Option(help="A span (6h, 1d) or cron in UTC ('0 6 * * *'); daily if none.")
 ]
 Priority = Annotated[int, typer.Option(help="Higher goes first.")]
-COLUMNS = ("id", "url", "source", "adapter_id", "status", "schedule", "last_status", "next_due_at")
+COLUMNS = ("url", "source", "adapter_id", "status", "schedule", "last_status", "next_due_at")
 MOST_SHOWN = 50
+SEE = "targets list"
 
 
 @app.command()
@@ -100,7 +101,8 @@ def list_targets(
 @app.command()
 def show(target: Target, as_json: AsJson = False) -> None:
     """Show all of a target."""
-    show_one(view_target(with_monitor(lambda monitor: monitor.targets.get(target))), as_json)
+    found = with_monitor(lambda monitor: monitor.targets.get(target), see=SEE)
+    show_one(view_target(found), as_json)
 
 
 @app.command()
@@ -129,7 +131,7 @@ def edit(
         found = await monitor.targets.get(target)
         return await monitor.targets.edit(found["id"], who(), **given)
 
-    show_one(view_target(with_monitor(change)), as_json)
+    show_one(view_target(with_monitor(change, see=SEE)), as_json)
 
 
 @app.command()
@@ -180,7 +182,7 @@ def remove(targets: TargetList, as_json: AsJson = False) -> None:
             removed.append({"id": removal.id, "url": found["url"], "note": removal.note})
         return removed
 
-    show_rows("Removed", with_monitor(remove_all), ("id", "url", "note"), as_json)
+    show_rows("Removed", with_monitor(remove_all, see=SEE), ("id", "url", "note"), as_json)
 
 
 @app.command()
@@ -293,7 +295,7 @@ def _each(
         found = [await monitor.targets.get(target) for target in targets]
         return [view_target(await act(monitor, target["id"])) for target in found]
 
-    rows = with_monitor(all_of_them)
+    rows = with_monitor(all_of_them, see=SEE)
     show_rows("Targets", rows, COLUMNS, as_json)
     _tell_what_they_wait_for(rows, as_json)
 

@@ -2,35 +2,80 @@
 
 import getpass
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal, TypeVar
 
 import typer
+from rich.table import Column, Table
+from rich.text import Text
 
 from penstock.app.monitor_service import service_on
 from penstock.cli.output import ExitCode, complain, print_table, safe, stdout, write_json
 from penstock.cli.stores import with_store
+from penstock.core.errors import SettingsError
+from penstock.queue.timing import read_span
 from penstock.web.errors import ApiError, Conflict, NotFound
 from penstock.workloads.monitor.service import MonitorService
 
 T = TypeVar("T")
+#: Columns that are never folded: what stands there is copied to the next command.
+WHOLE = frozenset({"id", "price_id", "adapter_id"})
 
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, one object per line.")]
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]
 Source = Annotated[str | None, typer.Option(help="A source, by name or id.")]
+OfTarget = Annotated[str | None, typer.Option("--target", help="A target, by id or URL.")]
+OfProduct = Annotated[
+    str | None, typer.Option("--product", help="A product, by id; see `prices products`.")
+]
+OfRun = Annotated[str | None, typer.Option("--run", help="A run, by id; see `runs list`.")]
+PagesSince = Annotated[str, typer.Option(help="Pages of the last 7d, 12h …; or since 2026-03-01.")]
 AdapterName = Annotated[str | None, typer.Option("--adapter", help="An adapter, by name.")]
 Why = Annotated[str, typer.Option("--why", help="The reason; it is kept with the decision.")]
 
 
-def with_monitor(ask: Callable[[MonitorService], Awaitable[T]]) -> T:
-    """Run something with the monitor of the settings; what it refuses is one line."""
+def with_monitor(ask: Callable[[MonitorService], Awaitable[T]], *, see: str = "") -> T:
+    """Run something with the monitor of the settings; what it refuses is one line.
+
+    `see` is the command that lists what can be asked for.
+    """
     try:
         return with_store(lambda settings, store: ask(service_on(settings, store)))
-    except (NotFound, Conflict) as error:
+    except NotFound as error:
+        hint = f"; see `penstock monitor {see}`" if see else ""
+        raise trouble(f"{error}{hint}") from error
+    except Conflict as error:
         raise trouble(str(error)) from error
     except ApiError as error:
         complain(str(error))
         raise typer.Exit(ExitCode.USAGE) from error
+
+
+async def target_id(monitor: MonitorService, id_or_url: str | None) -> str | None:
+    """The id of a target that may be named; nothing for nothing."""
+    if id_or_url is None:
+        return None
+    found: str = (await monitor.targets.get(id_or_url))["id"]
+    return found
+
+
+async def time_of(monitor: MonitorService, text: str) -> int:
+    """A time of the store (ms) that somebody typed: a span before now, or a date in UTC."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return await _before_now(monitor, text)
+    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+async def _before_now(monitor: MonitorService, span: str) -> int:
+    try:
+        seconds = read_span(span)
+    except SettingsError:
+        said = f"'{span}' is no time; write 7d or 12h (before now), 2026-03-01 or 2026-03-01T12:00"
+        raise SettingsError(said) from None
+    return await monitor.replaying.now() - int(seconds * 1000)
 
 
 def trouble(message: str) -> typer.Exit:
@@ -63,8 +108,14 @@ def show_rows(
         for row in rows:
             write_json(row)
         return
-    headings = [name.replace("_", " ") for name in columns]
-    print_table(title, headings, [[cell(row[name]) for name in columns] for row in rows])
+    made = (
+        Column(Text(name.replace("_", " ")), overflow="fold", no_wrap=name in WHOLE)
+        for name in columns
+    )
+    table = Table(*made, title=title, title_justify="left", header_style="bold", box=None)
+    for row in rows:
+        table.add_row(*(Text(safe(_short(name, row[name]))) for name in columns))
+    stdout().print(table)
 
 
 def show_one(row: Mapping[str, Any], as_json: bool) -> None:
@@ -73,6 +124,12 @@ def show_one(row: Mapping[str, Any], as_json: bool) -> None:
         write_json(row)
     else:
         print_table("", ("", ""), [(name.replace("_", " "), cell(row[name])) for name in row])
+
+
+def _short(name: str, value: Any) -> str:
+    """A value for a table of many: a time to the second, in words that can stand on two lines."""
+    text = cell(value)
+    return f"{text[:19].replace('T', ' ')}Z" if text and name.endswith("_at") else text
 
 
 def cell(value: Any) -> str:

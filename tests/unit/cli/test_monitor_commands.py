@@ -174,9 +174,40 @@ def test_rules_are_kept(shop: Desk) -> None:
     [rule] = shop.rows(*arguments, "--currency", "USD")
     assert rule["threshold"] == "9.50"
     assert not shop.rows("rules", "disable", rule["id"])[0]["enabled"]
+    assert shop.rows("rules", "show", rule["id"]) == [rule | {"enabled": False}]
     shop.rows("rules", "remove", rule["id"])
     assert shop.rows("rules", "list") == []
     assert "is no amount" in shop.refused(*arguments[:-1], "much")
+
+
+def test_rules_are_found_by_what_they_are_of(shop: Desk) -> None:
+    other = "https://shop.example/product/2"
+    shop.rows("targets", "add", PAGE, other)
+    rules = [shop.rows("rules", "add", "back_in_stock", "--target", each) for each in (PAGE, other)]
+    assert shop.rows("rules", "list", "--target", other) == rules[1]
+    assert shop.rows("rules", "list") == [rule for [rule] in rules]
+    assert shop.rows("rules", "list", "--product", "nothing") == []
+
+
+def test_a_retailer_may_have_several_sources(desk: Desk) -> None:
+    [added] = desk.rows("retailers", "add", "Shops & Co", "--website", "https://shops.example")
+    assert added["website_url"] == "https://shops.example/"
+    for name in ("one", "two"):
+        desk.rows("sources", "add", name, f"{name}.example", "--retailer", "Shops & Co")
+    assert desk.rows("retailers", "list") == [added]
+    [source] = desk.rows("sources", "list", "--domain", "two.example")
+    assert (source["name"], source["retailer_id"]) == ("two", added["id"])
+    assert "one of that name" in desk.refused("retailers", "add", "Shops & Co")
+    assert "website_url" in desk.refused("retailers", "add", "Other", "--website", "nonsense")
+
+
+def test_a_source_that_moves_has_to_be_approved_anew(shop: Desk) -> None:
+    shop.run("sources", "approve", "Shop")
+    moved = shop.run("sources", "edit", "Shop", "--domain", "www.shop2.example")
+    assert "penstock monitor sources approve 'Shop'" in moved.stdout
+    [source] = shop.rows("sources", "show", "Shop")
+    assert (source["domain"], source["tos_approved_by"]) == ("shop2.example", None)
+    assert "domain" in shop.refused("sources", "edit", "Shop", "--domain", "..")
 
 
 @pytest.mark.parametrize(
@@ -189,6 +220,12 @@ def test_rules_are_kept(shop: Desk) -> None:
         (("adapters", "enable", "nothing"), "nothing"),
         (("quarantine", "discard", "nothing", "--why", "x"), "quarantine"),
         (("prices", "history", PAGE), "There is no target with this URL"),
+        (("prices", "show", "nothing"), "see `penstock monitor prices list`"),
+        (("prices", "list", "--target", PAGE), "There is no target with this URL"),
+        (("prices", "list", "--until", "soon"), "'soon' is no time; write 7d"),
+        (("rules", "show", "nothing"), "see `penstock monitor rules list`"),
+        (("runs", "retry", "nothing"), "see `penstock monitor runs list`"),
+        (("sources", "show", "Nobody"), "see `penstock monitor sources list`"),
         (("prices", "current", "nothing"), "Product not found"),
         (("prices", "correct", "nothing", "--why", "x"), "--hide or --amount"),
         (("why", PAGE), "There is no target with this URL"),

@@ -84,15 +84,16 @@ def test_shadow_says_that_there_was_none(desk: Desk) -> None:
     assert "Nothing read pages beside product" in desk.run("shadow", "product").output
 
 
-def test_alerts_show_what_lasts_and_on_request_what_is_over(desk: Desk) -> None:
-    def raise_two(unit: Unit, store: Store) -> None:
-        raised = [
-            OpsAlert("adapter_disabled", "product@shop", "P1", "two bad batches"),
-            OpsAlert("zero_price", "product@shop", "P2", "a price of zero"),
-        ]
-        OpsAlerts(EventLog(store)).tell(unit, raised)
-        resolve(unit, "zero_price", "product@shop")
+def raise_two(unit: Unit, store: Store) -> None:
+    raised = [
+        OpsAlert("adapter_disabled", "product@shop", "P1", "two bad batches"),
+        OpsAlert("zero_price", "product@shop", "P2", "a price of zero"),
+    ]
+    OpsAlerts(EventLog(store)).tell(unit, raised)
+    resolve(unit, "zero_price", "product@shop")
 
+
+def test_alerts_show_what_lasts_and_on_request_what_is_over(desk: Desk) -> None:
     desk.write(raise_two)
 
     [lasting] = map(json.loads, desk.run("alerts", "--json").stdout.splitlines())
@@ -106,3 +107,20 @@ def test_alerts_show_what_lasts_and_on_request_what_is_over(desk: Desk) -> None:
     assert lasting["first_at"].endswith("Z")
     assert len(everything) == 2
     assert "1 alerts" in desk.run("alerts").output
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kinds"),
+    [
+        (("--kind", "zero_price"), ["zero_price"]),
+        (("--severity", "p1"), ["adapter_disabled"]),
+        (("--subject", "product@shop"), ["zero_price", "adapter_disabled"]),
+        (("--subject", "product@shop", "--severity", "P3"), []),
+    ],
+)
+def test_alerts_are_found_by_what_they_are_of(
+    desk: Desk, wanted: tuple[str, ...], kinds: list[str]
+) -> None:
+    desk.write(raise_two)
+    shown = desk.run("alerts", "--all", *wanted, "--json").stdout.splitlines()
+    assert sorted(json.loads(line)["kind"] for line in shown) == sorted(kinds)
