@@ -683,8 +683,12 @@ async def test_robots_that_are_not_there_allow(site: Site, platform: Platform, s
 
 @pytest.mark.parametrize(
     "answer",
-    [Reply(500), Reply(502), Reply(503), Reply(429), Reply(503, "", {"Retry-After": "0"}), Reset()],
-    ids=["500", "502", "503", "429", "503-retry", "reset"],
+    [
+        *(Reply(status) for status in (300, 302, 304, 306, 500, 502, 503, 429)),
+        Reply(503, "", {"Retry-After": "0"}),
+        Reset(),
+    ],
+    ids=["300", "302", "304", "306", "500", "502", "503", "429", "503-retry", "reset"],
 )
 async def test_robots_that_cannot_be_had_deny_after_three_tries(
     site: Site, clock: VisitClock, answer: Reply | Reset

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from penstock.kernel.model import Blocked, SiteWide, UrlSpecific
-from penstock.products.sources import approve_terms
+from penstock.products.sources import approve_terms, edit_source
 from penstock.queue.ports import LaneLimit
 from penstock.queue.tables import items
 from penstock.queue.upkeep import Upkeep
@@ -431,3 +431,18 @@ async def test_who_asks_for_clearance_hears_of_any_trouble(stores: Stores) -> No
     refused = await clearance.ask("nonsense")
     assert refused is not None
     assert refused.reason == "target_withdrawn"
+
+
+async def test_what_was_approved_for_one_domain_does_not_hold_for_another(stores: Stores) -> None:
+    monitor = await open_monitor(stores)
+    source = await monitor.source()
+    ids = await monitor.targets(source, 2)
+
+    def move(unit: Unit) -> None:
+        edit_source(unit, source, who="ann", domain="moved.test")
+        approve_terms(unit, source, who="ann")
+
+    await monitor.store.write(move)
+    launch = await monitor.runs.start("ann", target_ids=ids)
+
+    assert set(launch.refused.values()) == {"its URL is not at moved.test, where its source is"}

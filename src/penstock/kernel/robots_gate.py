@@ -25,6 +25,7 @@ from penstock.kernel.policy import Pace
 from penstock.kernel.ports import RobotsAnswer
 from penstock.kernel.robots import Robots, Rules, read
 from penstock.kernel.settings import RobotsSettings
+from penstock.kernel.statuses import FIRST_CLIENT_ERROR, FIRST_REDIRECT
 from penstock.kernel.turns import Turns
 
 #: While somebody else asks for the robots.txt, look again after so many seconds.
@@ -107,10 +108,11 @@ class RobotsGate:
             return failure
         if isinstance(failure, ProxyFailed):
             return failure
-        if isinstance(failure, UrlSpecific):
+        if isinstance(failure, UrlSpecific) and (failure.status or 0) >= FIRST_CLIENT_ERROR:
             await self._learn(visit, errand, RobotsAnswer("allow"))
             return None
-        if failure is None and reply is not None:
+        # Anything else that is not the file itself, such as a redirect to nowhere, says nothing.
+        if failure is None and reply is not None and reply.status < FIRST_REDIRECT:
             text = read(reply.body, self._settings.max_bytes)
             await self._learn(visit, errand, RobotsAnswer("rules", text))
             return None

@@ -30,12 +30,24 @@ async def status(steps: Steps) -> str | None:
     return rules.answer.status if rules else None
 
 
-async def test_page_without_robots_txt_is_allowed(steps: Steps) -> None:
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 410])
+async def test_page_without_robots_txt_is_allowed(steps: Steps, code: int) -> None:
     visit = visit_to()
+    failure = UrlSpecific(f"http_{code}", "", code)
 
-    after = await steps.robots.mind(visit, on_errand(visit), None, UrlSpecific("http_404"))
+    after = await steps.robots.mind(visit, on_errand(visit), page_of(), failure)
 
     assert (after, visit.errand, await status(steps)) == (None, None, "allow")
+
+
+async def test_robots_txt_that_leads_nowhere_allows_nothing(steps: Steps) -> None:
+    visit = visit_to()
+    errand = on_errand(visit)
+
+    after = await steps.robots.mind(visit, errand, page_of(), UrlSpecific("odd_redirect", "", 302))
+
+    assert isinstance(after, Wait)
+    assert (visit.errand, await status(steps)) == (errand, None)
 
 
 async def test_robots_txt_that_came_is_kept_for_everybody(steps: Steps) -> None:

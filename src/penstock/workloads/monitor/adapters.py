@@ -92,7 +92,7 @@ def _lock(unit: Unit, adapter_id: str) -> dict[str, Any]:
         return row
     raise UnknownAdapterStatus(
         f"no adapter '{adapter_id}' has read pages of a source yet; "
-        "`penstock monitor adapters` lists those that have"
+        "`penstock monitor adapters list` lists those that have"
     )
 
 

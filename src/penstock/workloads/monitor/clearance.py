@@ -64,10 +64,12 @@ def _look(unit: Unit, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     query = (
         select(
             targets.c.id,
+            targets.c.url,
             targets.c.enabled,
             targets.c.status,
             targets.c.robots_path_blocked,
             sources.c.name.label("source_name"),
+            sources.c.domain.label("source_domain"),
             sources.c.tos_approved_by,
             sources.c.robots_compliant,
             status.c.enabled.label("adapter_enabled"),

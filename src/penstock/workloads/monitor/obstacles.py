@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, and_, or_
 
+from penstock.core.errors import UrlError
+from penstock.core.urls import parse
 from penstock.products.tables import sources
 from penstock.workloads.monitor.model import TargetStatus
 from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_targets
@@ -34,6 +36,8 @@ def obstacles(row: Mapping[str, Any], source_name: str = "") -> Iterator[Obstacl
         yield Obstacle(Cause.TARGET, "its URL is blocked")
     if row["status"] == TargetStatus.PAUSED:
         yield Obstacle(Cause.TARGET, "it is paused: resume it")
+    if problem := _problem_with_url(row["url"], row["source_domain"]):
+        yield Obstacle(Cause.TARGET, problem)
     if row["tos_approved_by"] is None:
         words = f"nobody has approved the terms of service of source '{source_name}'"
         yield Obstacle(Cause.SOURCE, words)
@@ -44,14 +48,24 @@ def obstacles(row: Mapping[str, Any], source_name: str = "") -> Iterator[Obstacl
         yield Obstacle(Cause.ADAPTER, "its adapter is disabled")
 
 
+def _problem_with_url(text: str, domain: str) -> str | None:
+    """A source may have moved: what was approved for one domain does not hold for another."""
+    try:
+        url = parse(text)
+    except UrlError as error:
+        return str(error)
+    return None if url.domain == domain else f"its URL is not at {domain}, where its source is"
+
+
 def nothing_in_the_way(adapters: Sequence[str]) -> ColumnElement[bool]:
-    """The same as a condition, for targets with their sources and how their adapters fare."""
+    """About the same as a condition, for targets with their sources and how adapters fare."""
     targets, status = scrape_targets.c, scrape_adapter_status.c
     return and_(
         targets.enabled,
         ~targets.robots_path_blocked,
         targets.status != TargetStatus.PAUSED.value,
         targets.adapter_id.in_(adapters),
+        targets.canonical_url.contains(sources.c.domain),
         sources.c.tos_approved_by.is_not(None),
         sources.c.robots_compliant,
         or_(status.enabled.is_(None), status.enabled),

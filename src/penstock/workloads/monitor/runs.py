@@ -16,7 +16,7 @@ from sqlalchemy import (
     update,
 )
 
-from penstock.core.errors import PenstockError, SettingsError, UrlError
+from penstock.core.errors import PenstockError, SettingsError
 from penstock.core.ids import new_id
 from penstock.core.log import get_logger
 from penstock.core.trace import new_trace
@@ -91,7 +91,7 @@ class Launcher:
             return obstacle.words
         if self.registry.get(row["adapter_id"]) is None:
             return f"there is no adapter '{row['adapter_id']}'"
-        return _problem_with_url(row["url"])
+        return None
 
     def launch(self, unit: Unit, rows: Sequence[Mapping[str, Any]], trigger: Trigger) -> Launch:
         """Start a run per source and adapter with candidates that nothing speaks against."""
@@ -143,6 +143,7 @@ def candidates(*chosen: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
         select(
             scrape_targets,
             sources.c.name.label("source_name"),
+            sources.c.domain.label("source_domain"),
             sources.c.retailer_id,
             sources.c.scrape_config,
             sources.c.tos_approved_by,
@@ -206,7 +207,7 @@ class Runs:
             return begun[-1]
 
         launch = await self._store.write(work, "put")
-        get_logger().warning(
+        get_logger().info(
             "runs started",
             who=who,
             runs=launch.runs,
@@ -292,14 +293,6 @@ class Runs:
             chosen.append(runs.id < before)
         query = select(scrape_runs).where(*chosen).order_by(runs.id.desc()).limit(limit)
         return await self._store.read(lambda unit: [Run.of(row) for row in unit.rows(query)])
-
-
-def _problem_with_url(url: str) -> str | None:
-    try:
-        parse(url)
-    except UrlError as error:
-        return str(error)
-    return None
 
 
 def item_id(run_id: str, target_id: str) -> str:

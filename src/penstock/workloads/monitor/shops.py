@@ -76,7 +76,8 @@ class Shops:
             source = shops.get_source(unit, name_or_id)
             source_id = source["id"]
             if changes.get("adapter_id"):
-                self._check_adapter(source["domain"], changes["adapter_id"])
+                domain = changes.get("domain") or source["domain"]
+                self._check_adapter(domain, changes["adapter_id"])
             if changes:
                 source = shops.edit_source(unit, source_id, who=who, **changes)
             if visibility is not None:

@@ -79,6 +79,7 @@ def targets_query(*wanted: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
         select(
             scrape_targets,
             sources.c.name.label("source"),
+            sources.c.domain.label("source_domain"),
             sources.c.tos_approved_by,
             sources.c.robots_compliant,
         )

@@ -104,6 +104,7 @@ def _target_query(target_id: str) -> Any:
         select(
             targets,
             sources.c.name.label("source_name"),
+            sources.c.domain.label("source_domain"),
             sources.c.tos_approved_by,
             sources.c.robots_compliant,
             status.c.enabled.label("adapter_enabled"),

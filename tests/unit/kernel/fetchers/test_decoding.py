@@ -170,6 +170,19 @@ def test_a_zstd_window_larger_than_http_allows_is_refused() -> None:
         decode(["zstd"], [coded])
 
 
+def asking_for_a_window(log: int) -> bytes:
+    """A small page in a frame that does not tell its size, only the window it may need."""
+    options = {int(zstd.CompressionParameter.window_log): log}
+    compressor = zstd.ZstdCompressor(options=options)
+    return compressor.compress(CONTENT, zstd.ZstdCompressor.FLUSH_BLOCK) + compressor.flush()
+
+
+def test_a_zstd_window_of_eight_megabytes_is_the_largest_allowed() -> None:
+    assert decode(["zstd"], [asking_for_a_window(23)]) == CONTENT
+    with pytest.raises(BadEncoding):
+        decode(["zstd"], [asking_for_a_window(24)])
+
+
 @pytest.mark.parametrize(
     ("values", "names"),
     [

@@ -253,6 +253,33 @@ async def test_a_tunnel_is_asked_for_an_address_and_never_for_a_name() -> None:
     assert b"Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\n" in heard[0]
 
 
+async def test_a_tunnel_is_asked_for_the_address_that_the_name_has_now() -> None:
+    asked: list[str] = []
+    addresses = iter([FIRST, SECOND])
+
+    async def moving(host: str) -> list[str]:
+        return [next(addresses)]
+
+    async def answer_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await greet(reader, writer)
+        asked.append(str(IPv4Address((await reader.readexactly(10))[4:8])))
+        writer.write(bytes([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(OK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+
+    opened = AdmissionSettings.model_validate({"open_ranges": [FIRST, SECOND]})
+    admission = Admission(opened, moving)
+    async with (
+        fake_proxy(answer_once) as proxy,
+        HttpFetcher(HttpSettings(), admission, SystemClock()) as fetcher,
+    ):
+        way_out = Proxy("socks5", "127.0.0.1", proxy.port)
+        for _ in range(2):
+            await fetcher.fetch(Hop(parse("http://moved.example/"), {}, 5.0, proxy=way_out))
+
+    assert asked == [FIRST, SECOND]
+
+
 async def test_a_plain_proxy_is_asked_for_the_whole_url() -> None:
     heard: list[bytes] = []
 
