@@ -3,8 +3,10 @@
 import random
 from collections.abc import Sequence
 
+import pytest
 from sqlalchemy import update
 
+from penstock.core.errors import SettingsError
 from penstock.events.log import EventLog
 from penstock.events.ports import Event, Message
 from penstock.events.relay import Deliveries, Relay
@@ -104,6 +106,26 @@ async def test_what_keeps_failing_is_parked_shown_and_tried_again_on_demand(
     assert await Deliveries(post.store).retry_parked() == 1
     await post.relay.deliver_due()
     assert post.listener.heard == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (SettingsError("the webhook has no address"), "the webhook has no address"),
+        (KeyError("address"), "KeyError('address')"),
+    ],
+)
+async def test_a_parked_event_shows_a_sentence_of_ours_or_the_kind_of_what_is_not_ours(
+    stores: Stores, error: Exception, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_events: Sequence[Event]) -> None:
+        raise error
+
+    post = Post(await stores.open(), attempts=1)
+    monkeypatch.setattr(post.listener, "deliver", fail)
+    await post.announce("a")
+    await post.relay.deliver_due()
+    assert [each["error"] for each in await Deliveries(post.store).parked()] == [shown]
 
 
 async def test_old_events_are_forgotten_unless_they_are_owed(stores: Stores) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Column, Integer, MetaData, Table, delete, event, insert, select, text, update
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
 from penstock.core.clock import SystemClock
 from penstock.core.errors import StoreError, StoreLost
@@ -296,6 +297,22 @@ async def test_work_is_run_again_when_its_commit_was_not_heard_of(store: Store) 
     await store.write(work)
 
     assert (len(runs), await store.read(numbers)) == (2, [1])
+
+
+async def test_store_in_trouble_is_tried_soon_and_then_at_least_every_two_seconds(
+    stores: Stores,
+) -> None:
+    clock = HandClock()
+    store = await stores.open(clock, ride_out_seconds=60)
+
+    def find_no_connection(unit: Unit) -> None:
+        raise NoFreeConnection("all are in use")
+
+    with pytest.raises(StoreLost):
+        await store.write(find_no_connection)
+
+    assert clock.slept[0] <= 0.05
+    assert 1 < max(clock.slept) <= 2
 
 
 # ── the end

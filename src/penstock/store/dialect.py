@@ -57,7 +57,7 @@ ROWS_AT_ONCE = 128
 #: than this; shorter than the silence after which its claims are taken back.
 IDLE_MS = 10_000
 #: What a connection to SQLite keeps of the file; the system keeps the rest of it anyway.
-WRITER_CACHE_KB, READER_CACHE_KB = 8_192, 2_048
+WRITER_CACHE_KB, READER_CACHE_KB = 4_096, 2_048
 #: So many changed pages may be more than that until they are committed.
 CHANGED_PAGES = 8_000
 #: SQLite's errors that pass by themselves: another process is busy, no memory, the disk fails or
