@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock.events.log import EventLog
 from penstock.kernel.fetchers.http import HttpFetcher
+from penstock.queue.putting import Puts
 from penstock.queue.sql import SqlQueue
 from penstock.store.settings import FILE_NAME
 from penstock.store.unit import Unit
@@ -125,7 +126,7 @@ IN_WORKERS: dict[str, Callable[[Fuse], None]] = {
     "settling committed": _after_some(SqlQueue, "settle"),
 }
 IN_SUBMITTERS: dict[str, Callable[[Fuse], None]] = {
-    "before the put": _before(SqlQueue, "put_in"),
-    "put, not committed": _after(SqlQueue, "put_in"),
+    "before the put": _before(Puts, "write"),
+    "put, not committed": _after(Puts, "write"),
     "put committed": _after_some(SqlQueue, "put"),
 }
