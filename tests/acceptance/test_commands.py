@@ -135,6 +135,20 @@ async def test_url_shows_identity_and_policy_shows_who_says_so(shell: Shell) -> 
     assert policy["said_by"]["tokens_per_interval"] == "policy of linkedin.com"
 
 
+async def test_policy_says_which_file_it_is_from_and_prints_nothing_but_json(shell: Shell) -> None:
+    file = shell.folder / "mine.yaml"
+    file.write_text("domains: {lenient.test: {respect_robots_txt: false}}")
+    asked = ["policy", "show", "lenient.test"]
+    ran = await shell.run(*asked, "--json", PENSTOCK_POLICIES__FILES=str(file))
+    [policy] = ran.objects
+    assert policy["respect_robots_txt"] is False
+    assert policy["files"] == {"policy of lenient.test": str(file)}
+    assert "robots.txt is not asked, by policy" in ran.err
+    table = (await shell.run(*asked, PENSTOCK_POLICIES__FILES=str(file))).out
+    assert f"policy of lenient.test: {file}" in table
+    assert "built in: " in table
+
+
 async def test_doctor_says_what_to_do(shell: Shell) -> None:
     well = await shell.run("doctor", "--json")
     assert well.code == 0
@@ -172,6 +186,26 @@ async def test_overlong_line_in_a_pipe_spoils_only_itself(shell: Shell) -> None:
     ran = await shell.run("fetch", "-f", "-", "--json", stdin=lines)
     statuses = sorted(outcome["status"] for outcome in ran.objects)
     assert statuses == ["failed", "ok", "ok"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--version",), ("url", "http://SHOP01.test:80/a"), ("fetch",), ("nothing",)]
+)
+async def test_the_installed_command_is_what_is_forked_for_tests(
+    shell: Shell, arguments: tuple[str, ...]
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        PENSTOCK,
+        *arguments,
+        cwd=shell.folder,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=shell.environment,
+    )
+    async with asyncio.timeout(30):
+        out, err = await process.communicate()
+    assert await shell.run(*arguments) == (process.returncode, out.decode(), err.decode())
 
 
 async def test_empty_input_and_a_reader_that_leaves_are_no_crash(shell: Shell) -> None:

@@ -279,12 +279,12 @@ async def _break_shop(demo: Demo, api: Api) -> None:
         first["status"] == "FAILED" and first["extraction_failures"] == len(LAMP_URLS),
         f"first batch: {first['extraction_failures']} of {first['urls_total']} pages unreadable",
     )
-    _, said = await demo.command("monitor", "alerts", "--json")
-    alerts = [json.loads(line) for line in said.splitlines()]
+    alerts = await api.get("/alerts")
     for alert in alerts:
         demo.tell(f"{alert['severity']} {alert['subject']}: {alert['message']}")
     [status] = await _statuses(api)
     demo.saw(bool(alerts) and status["enabled"], "ops are told; the adapter may go on once more")
+    demo.tell("The same on your own: penstock monitor alerts")
     second = await api.read(source=LAMPS)
     [status] = await _statuses(api)
     demo.saw(

@@ -14,6 +14,7 @@ import typer
 from penstock.app import check_browser, check_proxy, check_shared
 from penstock.cli.output import ExitCode, print_table, write_json
 from penstock.core.errors import PenstockError
+from penstock.core.log import configure
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.kernel.fetchers.browser import chromium
 from penstock.kernel.identity import agent_string
@@ -57,6 +58,7 @@ def _examine() -> list[Finding]:
         settings = load_settings()
     except PenstockError as error:
         return [Finding("settings", "problem", str(error), "correct this setting")]
+    configure(settings.log.level)
     checks: list[Callable[[Settings], Finding]] = [
         _settings,
         _admission,

@@ -1,15 +1,24 @@
 """`penstock policy`: what a domain is owed, and who says so."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from penstock.cli.output import print_table, stdout, write_json
+from penstock.core.log import configure
 from penstock.core.urls import parse
-from penstock.kernel.policy import DomainPolicy, load
+from penstock.kernel.policy import DEFAULT, DomainPolicy, load
 from penstock.kernel.settings import open_policies
 from penstock.settings import load_settings
+
+#: What the words in the last column mean, where they do not stand for an entry of a file.
+MEANINGS = {
+    "built in": "Penstock's own answer; nobody said anything",
+    "platform": "Penstock's own pace; PENSTOCK_PACING__… changes it",
+    "settings": "somebody set PENSTOCK_PACING__…",
+}
 
 app = typer.Typer(no_args_is_help=True, help="What a domain is owed, and who says so.")
 
@@ -22,16 +31,21 @@ def show(
 ) -> None:
     """Show the policy in force for a domain, and where each value comes from."""
     settings = load_settings()
+    configure(settings.log.level)
     book = open_policies(settings.pacing, settings.policies)
     host = parse(domain if "://" in domain else f"http://{domain}/").host
     policy = book.look_up(host, workload)
     answers = _answers(policy)
+    files = _files(policy.said_by, settings.policies.all_files)
     if as_json:
         values = {name: value for name, value, _ in answers}
-        write_json({"host": host, **values, "said_by": dict(policy.said_by)})
+        write_json({"host": host, **values, "said_by": dict(policy.said_by), "files": files})
         return
-    rows = [(name, _words(value), source) for name, value, source in answers]
+    rows = [(name, _words(value), said) for name, value, said in answers]
     print_table(f"Policy for {host}", ("setting", "value", "said by"), rows)
+    for word, meaning in (files | MEANINGS).items():
+        if any(said == word for _, _, said in answers):
+            stdout().print(f"{word}: {meaning}", markup=False)
 
 
 @app.command("check")
@@ -66,6 +80,17 @@ def _answers(policy: DomainPolicy) -> list[tuple[str, Any, str]]:
         "ledger": policy.ledger,
     }
     return [(name, value, policy.said_by.get(name, "built in")) for name, value in values.items()]
+
+
+def _files(said_by: Mapping[str, str], paths: Sequence[Path]) -> dict[str, str]:
+    """The file in which each entry stands that had a say; a later file replaces an entry."""
+    names = {"default policy": DEFAULT} | {
+        said: said.removeprefix("policy of ")
+        for said in said_by.values()
+        if said.startswith("policy of ")
+    }
+    where = {name: str(path) for path in paths for name in load(path)}
+    return {said: where[name] for said, name in names.items() if said in said_by.values()}
 
 
 def _words(value: Any) -> str:

@@ -1,12 +1,14 @@
 """`penstock queue`: what waits, what died, and what to do about it."""
 
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
 import typer
 
 from penstock.app.engine import open_queue
 from penstock.cli.output import ExitCode, complain, print_table, stdout, write_json
-from penstock.cli.stores import moment, with_store
+from penstock.cli.stores import moment, span, with_existing_store
+from penstock.queue.health import due_depths, largest_backlogs
 from penstock.queue.ports import Depth, State
 from penstock.queue.timing import read_span
 from penstock.queue.upkeep import Upkeep
@@ -21,13 +23,39 @@ Limit = Annotated[int, typer.Option(min=1, help="At most so many.")]
 
 
 @app.command()
-def stats(as_json: AsJson = False) -> None:
-    """Show what each lane holds, and who works on it."""
+def stats(
+    by: Annotated[
+        Literal["lane", "domain"], typer.Option(help="Domains: those in which most waits.")
+    ] = "lane",
+    limit: Annotated[int, typer.Option(min=1, help="At most so many domains.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Show what each lane holds and who works on it, or what each domain waits for."""
+    if by == "domain":
+        _show_domains(limit, as_json)
+    else:
+        _show_lanes(as_json)
 
+
+def _show_domains(limit: int, as_json: bool) -> None:
+    backlogs = with_existing_store(lambda _, store: largest_backlogs(store, limit))
+    if as_json:
+        for each in backlogs:
+            write_json(asdict(each))
+        return
+    rows = [
+        (each.group, each.lane, str(each.waiting), str(each.due), moment(each.next_at))
+        for each in backlogs
+    ]
+    print_table("Domains", ("domain", "lane", "waiting", "due now", "next at"), rows)
+
+
+def _show_lanes(as_json: bool) -> None:
     async def look(settings: Settings, store: Store) -> tuple[list[Depth], list[dict[str, Any]]]:
-        return await open_queue(settings, store).depth(), await Upkeep(store).workers()
+        depths = await due_depths(open_queue(settings, store), store)
+        return depths, await Upkeep(store).workers()
 
-    depths, workers = with_store(look)
+    depths, workers = with_existing_store(look)
     if as_json:
         for depth in depths:
             write_json({"lane": depth.lane, **_counts(depth), "oldest_due": depth.oldest_due})
@@ -35,7 +63,7 @@ def stats(as_json: AsJson = False) -> None:
             write_json({"worker": worker["id"], **worker})
         return
     rows = [
-        (each.lane, *(str(number) for number in _counts(each).values()), _age(each.oldest_due))
+        (each.lane, *(str(number) for number in _counts(each).values()), span(each.oldest_due))
         for each in depths
     ]
     print_table("Lanes", ("lane", *State, "oldest due"), rows)
@@ -55,7 +83,9 @@ def list_items(
 ) -> None:
     """List items, the newest first."""
     _show(
-        with_store(lambda _, store: Upkeep(store).items(lane=lane, state=state, limit=limit)),
+        with_existing_store(
+            lambda _, store: Upkeep(store).items(lane=lane, state=state, limit=limit)
+        ),
         as_json,
     )
 
@@ -64,7 +94,9 @@ def list_items(
 def dead(lane: Lane = None, limit: Limit = 50, as_json: AsJson = False) -> None:
     """List dead letters, with the failure that put them there."""
     _show(
-        with_store(lambda _, store: Upkeep(store).items(lane=lane, state=State.DEAD, limit=limit)),
+        with_existing_store(
+            lambda _, store: Upkeep(store).items(lane=lane, state=State.DEAD, limit=limit)
+        ),
         as_json,
     )
 
@@ -81,7 +113,7 @@ def revive(
         complain("name items to revive, or say --all (with --lane for one lane only)")
         raise typer.Exit(ExitCode.USAGE)
     chosen = ids or None
-    number = with_store(
+    number = with_existing_store(
         lambda settings, store: open_queue(settings, store).revive(chosen, lane=lane)
     )
     _told("revived", number, as_json)
@@ -102,16 +134,20 @@ def purge(
 ) -> None:
     """Forget items for good; those that are being worked on stay."""
     if not yes:
-        typer.confirm(f"Forget all items that are {', '.join(state)}?", abort=True)
+        since = f" since {older_than} or longer" if older_than else ""
+        whose = f" of lane {lane}" if lane else ""
+        typer.confirm(f"Forget all items{whose} that are {', '.join(state)}{since}?", abort=True)
     seconds = read_span(older_than) if older_than else 0.0
-    number = with_store(lambda _, store: Upkeep(store).purge(state, lane=lane, older_than=seconds))
+    number = with_existing_store(
+        lambda _, store: Upkeep(store).purge(state, lane=lane, older_than=seconds)
+    )
     _told("purged", number, as_json)
 
 
 @app.command("stale")
 def stale(as_json: AsJson = False) -> None:
     """Set aside now what waited for longer than it may; a running platform does so hourly."""
-    _told("stale", with_store(lambda _, store: Upkeep(store).make_stale()), as_json)
+    _told("stale", with_existing_store(lambda _, store: Upkeep(store).make_stale()), as_json)
 
 
 def _counts(depth: Depth) -> dict[str, int]:
@@ -155,7 +191,3 @@ def _worker_row(worker: dict[str, Any]) -> tuple[str, ...]:
         f"{worker['silent_ms'] / 1000:.0f} s ago",
         str(worker["status"].get("held", "")),
     )
-
-
-def _age(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:.0f} s"

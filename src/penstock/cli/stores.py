@@ -9,8 +9,10 @@ import uvloop
 
 from penstock.app.engine import open_ready_store
 from penstock.core.clock import SystemClock
-from penstock.core.log import configure
+from penstock.core.errors import SettingsError
+from penstock.core.log import configure, redact
 from penstock.settings import Settings, load_settings
+from penstock.store.settings import StoreSettings
 from penstock.store.store import Store, open_store
 
 T = TypeVar("T")
@@ -29,6 +31,24 @@ def with_store(ask: Callable[[Settings, Store], Awaitable[T]], *, ready: bool = 
     return uvloop.run(run())
 
 
+def with_existing_store(ask: Callable[[Settings, Store], Awaitable[T]]) -> T:
+    """Run something with the store of the settings; where there is none, none is made."""
+    store = load_settings().store
+    if not store.exists:
+        raise SettingsError(
+            f"there is no store in {place_of(store)}: go to the folder of the service, or name its "
+            "store with PENSTOCK_STORE__FOLDER or __URL (`penstock up` makes a new one)"
+        )
+    return with_store(ask)
+
+
+def place_of(store: StoreSettings) -> str:
+    """Where a store is, without the password."""
+    if store.is_shared:
+        return str(redact(store.url.get_secret_value()))
+    return str(store.folder.absolute())
+
+
 def _as_it_is(settings: Settings) -> AbstractAsyncContextManager[Store]:
     return open_store(settings.store, SystemClock())
 
@@ -38,3 +58,8 @@ def moment(milliseconds: int | None) -> str:
     if milliseconds is None:
         return ""
     return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M:%S}Z"
+
+
+def span(seconds: float | None) -> str:
+    """A number of seconds for people."""
+    return "" if seconds is None else f"{seconds:.0f} s"

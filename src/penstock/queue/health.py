@@ -1,17 +1,25 @@
 """Health: what makes progress, not what is merely alive."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from sqlalchemy import and_, case, exists, func, select
 
 from penstock.core.clock import Clock
 from penstock.core.supervise import Supervisor
-from penstock.kernel.switches import Switches
-from penstock.queue.ports import Depth, State
+from penstock.kernel.switches import EVERYTHING, Switches
+from penstock.queue.lines import IS_CLAIMED, IS_WAITING
+from penstock.queue.ports import Depth, Queue, State
 from penstock.queue.station import Station
+from penstock.queue.tables import items, lines
+from penstock.store.store import Store
+from penstock.store.unit import Unit
 
 #: Work that has been due for so many seconds while nothing succeeded is stuck.
 STUCK_SECONDS = 120.0
+#: So is work that was begun so many seconds ago: a slow page, tried three times, takes less.
+HELD_SECONDS = 600.0
 
 Verdict = Literal["ok", "degraded", "failing"]
 
@@ -23,7 +31,7 @@ class Health:
     status: Verdict
     problems: Sequence[str]
     lanes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    workers: int = 0
+    processes: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The health as plain data."""
@@ -31,8 +39,88 @@ class Health:
             "status": self.status,
             "problems": list(self.problems),
             "lanes": {name: dict(lane) for name, lane in self.lanes.items()},
-            "workers": self.workers,
+            "processes": self.processes,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits in one group of a lane, how much of it now, and when (ms) it is looked at next."""
+
+    lane: str
+    group: str
+    waiting: int
+    due: int
+    next_at: int | None
+
+
+async def due_depths(queue: Queue, store: Store) -> list[Depth]:
+    """What each lane holds; due is only what nothing holds back: no hours, pace or circuit."""
+    oldest = await store.read(_oldest_due)
+    return [replace(depth, oldest_due=oldest.get(depth.lane)) for depth in await queue.depth()]
+
+
+async def longest_held(store: Store, paused: Collection[str]) -> Mapping[str, float]:
+    """For how many seconds the oldest claim of each lane is held; not of domains on pause."""
+    query = select(items.c.lane, func.min(items.c.claimed_at)).group_by(items.c.lane)
+    query = query.where(IS_CLAIMED, items.c.group_key.not_in(list(paused)))
+    return await store.read(
+        lambda unit: {lane: (unit.now - at) / 1000 for lane, at in unit.run(query)}
+    )
+
+
+async def largest_backlogs(store: Store, limit: int) -> list[Backlog]:
+    """The groups in which most waits, the largest first."""
+    return await store.read(lambda unit: _largest_backlogs(unit, limit))
+
+
+def _oldest_due(unit: Unit) -> dict[str, float]:
+    """For how many seconds work has been due, by lane; lines know what has to wait."""
+    has_work = exists().where(
+        IS_WAITING,
+        items.c.lane == lines.c.lane,
+        items.c.priority == lines.c.priority,
+        items.c.group_key == lines.c.group_key,
+        items.c.not_before <= unit.now,
+    )
+    query = select(lines.c.lane, func.min(lines.c.next_at)).group_by(lines.c.lane)
+    query = query.where(lines.c.next_at.is_not(None), lines.c.next_at <= unit.now, has_work)
+    return {lane: (unit.now - at) / 1000 for lane, at in unit.run(query)}
+
+
+def _largest_backlogs(unit: Unit, limit: int) -> list[Backlog]:
+    is_ripe = case((items.c.not_before <= unit.now, 1), else_=0)
+    # In the order of the index of what waits, and of that alone.
+    of_line = (
+        select(
+            items.c.lane,
+            items.c.priority,
+            items.c.group_key,
+            func.count().label("waiting"),
+            func.sum(is_ripe).label("ripe"),
+        )
+        .where(IS_WAITING)
+        .group_by(items.c.lane, items.c.priority, items.c.group_key)
+        .subquery()
+    )
+    same = and_(
+        lines.c.lane == of_line.c.lane,
+        lines.c.priority == of_line.c.priority,
+        lines.c.group_key == of_line.c.group_key,
+    )
+    waiting = func.sum(of_line.c.waiting)
+    due = func.sum(case((lines.c.next_at <= unit.now, of_line.c.ripe), else_=0))
+    query = (
+        select(of_line.c.lane, of_line.c.group_key, waiting, due, func.min(lines.c.next_at))
+        .select_from(of_line.outerjoin(lines, same))
+        .group_by(of_line.c.lane, of_line.c.group_key)
+        .order_by(waiting.desc(), of_line.c.lane, of_line.c.group_key)
+        .limit(limit)
+    )
+    return [
+        Backlog(lane, group, int(number), int(ready), at)
+        for lane, group, number, ready, at in unit.run(query)
+    ]
 
 
 def report(
@@ -52,14 +140,16 @@ def report(
 
 
 def judge(
-    depths: Sequence[Depth], workers: Sequence[Mapping[str, Any]], paused: Mapping[str, str]
+    depths: Sequence[Depth],
+    workers: Sequence[Mapping[str, Any]],
+    paused: Mapping[str, str],
+    held: Mapping[str, float] | None = None,
 ) -> Health:
-    """The health of everything that works from one store."""
-    problems: list[str] = []
+    """The health of everything that works from one store; `held`: of each lane's oldest claim."""
     lanes = {depth.lane: _lane(depth, workers) for depth in depths}
-    for name, lane in lanes.items():
-        if _is_stuck(lane) and not paused:
-            problems.append(f"lane {name} makes no progress: {lane['oldest_due']:.0f} s overdue")
+    problems: list[str] = []
+    if EVERYTHING not in paused:
+        problems += _stuck_lanes(lanes, held or {})
     if not any(worker["kind"] == "worker" for worker in workers):
         problems.append("no worker is running: start `penstock up` or `penstock worker`")
     is_failing = bool(problems)
@@ -70,7 +160,7 @@ def judge(
             if duty["state"] == "waiting":
                 problems.append(f"{name} of {worker['id']} fails: {duty['last_error']}")
     status: Verdict = "failing" if is_failing else "degraded" if problems else "ok"
-    return Health(status, problems, lanes, len(workers))
+    return Health(status, problems, lanes, processes=len(workers))
 
 
 def _lane(depth: Depth, workers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -86,6 +176,17 @@ def _lane(depth: Depth, workers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _is_stuck(lane: Mapping[str, Any]) -> bool:
-    due, age = lane["oldest_due"], lane["last_success_age"]
-    return due is not None and due > STUCK_SECONDS and (age is None or age > STUCK_SECONDS)
+def _stuck_lanes(
+    lanes: Mapping[str, Mapping[str, Any]], held: Mapping[str, float]
+) -> Sequence[str]:
+    """What is said of lanes in which nothing succeeded for long, though something could have."""
+    said = []
+    for name, lane in lanes.items():
+        due, age = lane["oldest_due"] or 0.0, lane["last_success_age"]
+        if age is not None and age <= STUCK_SECONDS:
+            continue
+        if due > STUCK_SECONDS:
+            said.append(f"lane {name} makes no progress: {due:.0f} s overdue")
+        elif held.get(name, 0.0) > HELD_SECONDS:
+            said.append(f"lane {name} makes no progress: begun {held[name]:.0f} s ago, not over")
+    return said

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from penstock.api.health import Doctor, QueueStats, Vitals
+from penstock.core.clock import SystemClock
 from penstock.core.metrics import Metrics
 from penstock.workloads.monitor.metrics import MonitorGauges, MonitorMetrics
 
@@ -38,6 +40,11 @@ SPECIFIED = {
     "scrape_fetch_duration_ms": {"adapter_id"},
     "scrape_extract_duration_ms": {"adapter_id"},
     "scrape_rate_limit_wait_ms": {"domain"},
+}
+#: Of the scrape service: not in the monitor's specification, and not on its dashboard.
+OF_TASKS = {
+    "penstock_queue_depth": set[str](),
+    "penstock_scrape_tasks_total": {"target_type", "status"},
 }
 
 
@@ -86,6 +93,7 @@ def test_expression_names_metrics_and_labels_that_exist(
     expression: str, known: dict[str, set[str]]
 ) -> None:
     names = metrics_in(expression)
+    known = known | OF_TASKS
 
     assert names
     assert names <= set(known)
@@ -93,6 +101,27 @@ def test_expression_names_metrics_and_labels_that_exist(
         label.strip() for found in LABELS.findall(expression) for label in found.split(",")
     } - {"le"}
     assert all(labels <= known[name] for name in names)
+
+
+def test_metrics_of_tasks_are_those_of_a_running_service() -> None:
+    async def queue() -> QueueStats:
+        return QueueStats(0, 0, None)
+
+    metrics = Metrics()
+    metrics.task_over("product", "completed")
+    Doctor(
+        Vitals(
+            queue=queue,
+            pool=lambda: None,
+            proxies=[],
+            is_stopping=lambda: False,
+            metrics=metrics,
+            clock=SystemClock(),
+        )
+    )
+    text = metrics.text()
+    assert "\npenstock_queue_depth 0" in text
+    assert 'penstock_scrape_tasks_total{status="completed",target_type="product"} 1' in text
 
 
 def test_alerts_have_severity_summary_and_a_runbook_that_exists() -> None:

@@ -1,9 +1,22 @@
 """Health tells progress from mere life."""
 
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
-from penstock.queue.health import judge
-from penstock.queue.ports import Depth, State
+import pytest
+
+from penstock.queue.health import Backlog, due_depths, judge, largest_backlogs, longest_held
+from penstock.queue.ports import Depth, Release, State
+from penstock.queue.tables import items
+from tests.stores import Stores, all_of, enter_worker, make_items, sqlite_stores
+
+
+@pytest.fixture
+async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
+    async with sqlite_stores(tmp_path) as stores:
+        await enter_worker(await stores.open(), "w")
+        yield stores
 
 
 def worker(age: float | None = None, **status: Any) -> dict[str, Any]:
@@ -48,8 +61,73 @@ def test_a_pause_is_a_reason_not_a_failure() -> None:
     assert list(health.problems) == ["all contact is paused: maintenance"]
 
 
+def test_a_pause_of_one_domain_does_not_hide_that_nothing_moves() -> None:
+    health = judge([lane(due=500.0)], [worker()], {"unrelated.test": ""})
+    assert health.status == "failing"
+    assert "makes no progress: 500 s overdue" in health.problems[0]
+    assert "unrelated.test is paused" in health.problems
+
+
+def test_work_that_was_begun_long_ago_and_hangs_is_a_failure_unless_others_succeed() -> None:
+    hung = judge([lane(due=None)], [worker(age=900.0)], {}, {"fetch": 700.0})
+    assert list(hung.problems) == ["lane fetch makes no progress: begun 700 s ago, not over"]
+    assert judge([lane(due=None)], [worker(age=3.0)], {}, {"fetch": 700.0}).status == "ok"
+    assert judge([lane(due=None)], [worker(age=900.0)], {}, {"fetch": 60.0}).status == "ok"
+
+
 def test_a_duty_that_keeps_failing_is_named() -> None:
     duty = {"state": "waiting", "restarts": 3, "last_error": "OSError()"}
     health = judge([], [worker(duties={"relay file": duty})], {})
     assert health.status == "degraded"
     assert "relay file of w fails: OSError()" in health.problems
+
+
+async def test_a_domain_that_has_to_wait_is_not_due(stores: Stores) -> None:
+    queue, store = await stores.queue(), await stores.open()
+    await queue.put(make_items(3, group="closed.test"))
+    claims = await queue.claim("w", ["fetch"], 1, lambda _: (1, 0.0))
+    await queue.settle([(claim, Release(3600.0, park=True)) for claim in claims])
+    await stores.later(500)
+    [depth] = await due_depths(queue, store)
+    assert (depth.oldest_due, depth.counts[State.WAITING]) == (None, 3)
+    opening = int(stores.clock.now().timestamp() * 1000) + 3100_000
+    assert await largest_backlogs(store, 5) == [Backlog("fetch", "closed.test", 3, 0, opening)]
+    await stores.later(3200)
+    [depth] = await due_depths(queue, store)
+    assert depth.oldest_due == 100
+    [backlog] = await largest_backlogs(store, 5)
+    assert backlog.due == 3
+
+
+async def test_a_line_without_items_is_not_due(stores: Stores) -> None:
+    queue, store = await stores.queue(), await stores.open()
+    await queue.put(make_items(1, group="gone.test"))
+    await store.write(lambda unit: unit.run(items.delete()) and None)
+    await queue.put(make_items(1, group="later.test", delay=60.0))
+    await stores.later(50)
+    assert [depth.oldest_due for depth in await due_depths(queue, store)] == [None]
+
+
+async def test_backlogs_are_the_largest_and_count_all_priorities(stores: Stores) -> None:
+    queue, store = await stores.queue(), await stores.open()
+    await queue.put(make_items(2, group="small.test"))
+    await queue.put(make_items(3, group="large.test"))
+    await queue.put(make_items(2, first=10, group="large.test", priority=0, delay=90.0))
+    await queue.put(make_items(1, group="tiny.test"))
+    found = await largest_backlogs(store, 2)
+    assert [(each.group, each.waiting, each.due) for each in found] == [
+        ("large.test", 5, 3),
+        ("small.test", 2, 2),
+    ]
+
+
+async def test_claims_of_domains_on_pause_are_not_held_too_long(stores: Stores) -> None:
+    queue, store = await stores.queue(), await stores.open()
+    await queue.put(make_items(1, group="paused.test"))
+    await queue.claim("w", ["fetch"], 1, all_of)
+    await stores.later(50)
+    await queue.put(make_items(1, group="hung.test"))
+    await queue.claim("w", ["fetch"], 1, all_of)
+    await stores.later(700)
+    assert await longest_held(store, {}) == {"fetch": 750}
+    assert await longest_held(store, {"paused.test": ""}) == {"fetch": 700}
