@@ -1,18 +1,21 @@
 # Every target works as the very first command on a fresh machine: it sets up what it needs.
 PYTHON ?=
 PYTEST_ARGS ?=
+WORKERS ?= 2
 PAGES ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CODE := src tests benchmarks tools
+# Tests start hundreds of processes, which would compile everything anew where nobody may keep it.
+COMPILED := PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test bench chaos check pin
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "Variables: PYTHON (the interpreter to set up with), PYTEST_ARGS (e.g. '-k robots -x'), PAGES (a folder of labelled pages for bench)."
+	@echo "Variables: PYTHON (the interpreter to set up with), PYTEST_ARGS (e.g. '-k robots -x'), WORKERS (how many processes test; 0: one that stops for --pdb), PAGES (a folder of labelled pages for bench)."
 
 setup: $(READY) ## create .venv with everything for development
 	@:
@@ -25,7 +28,8 @@ demo: setup ## watch the gates, a killed run and the price monitor at work on a 
 	@$(BIN)/python -m tests.site.demo
 
 test: check ## check the code, start the real servers, run every test
-	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(COMPILED) $(BIN)/python tools/servers.py run -- \
+		$(BIN)/python -m pytest --numprocesses $(WORKERS) $(PYTEST_ARGS)
 
 bench: setup ## measure against peers, side by side
 	@$(BIN)/python -m benchmarks
@@ -43,7 +47,7 @@ check: setup ## lint, formatting, types and directions of imports, without runni
 	@echo "Checking lint, formatting, types and the directions of imports"
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --check --quiet $(CODE)
-	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/mypy --no-error-summary --num-workers 2
 	@$(BIN)/lint-imports --no-logo > $(VENV)/lint-imports.log || { cat $(VENV)/lint-imports.log; exit 1; }
 
 pin: ## resolve the dependencies anew and write constraints.txt

@@ -1,12 +1,50 @@
-"""What all tests share."""
+"""What all tests share, and how several processes share the tests."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("penstock", deadline=None)
+settings.load_profile("penstock")
 
 pytest_plugins = ["tests.browsers", "tests.shell"]
+
+#: The folders with the longest tests first: where there are many processes, they end together.
+FOLDERS = ("chaos", "acceptance", "property", "contract", "architecture", "unit")
+#: Files of one process: each of their tests keeps the machine busy and has to be done in time.
+BUSY = "tests/chaos/test_engine_"
+
+
+class InFiles(LoadFileScheduling):
+    """A file's tests run in one process, in their order, and so do all busy files."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return BUSY if nodeid.startswith(BUSY) else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> InFiles:
+    config.option.loadscopereorder = False
+    return InFiles(config, log)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are no names: packed ones have the time in them, and all processes must agree."""
+    return argname if isinstance(val, bytes) and not val.isascii() else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=_place_of_folder)
+
+
+def _place_of_folder(item: pytest.Item) -> int:
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    return FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS)
 
 
 @pytest.fixture(scope="session", autouse=True)

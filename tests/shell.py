@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.forks import Command
 from tests.site import Site
 
 PENSTOCK = Path(sys.executable).with_name("penstock")
@@ -39,7 +40,7 @@ class Ran(NamedTuple):
 
 
 class Shell:
-    """Runs commands with the site's hosts known to them."""
+    """Runs commands with the site's hosts known to them, in forks: it runs hundreds."""
 
     def __init__(self, site: Site, folder: Path) -> None:
         self.site = site
@@ -51,18 +52,10 @@ class Shell:
             "PENSTOCK_ADMISSION__KNOWN_HOSTS": known,
             "PENSTOCK_SHARED__LOCK_FILE": str(folder / "lock"),
         }
-        self._started: list[asyncio.subprocess.Process] = []
+        self._started: list[Command] = []
 
-    async def start(self, *arguments: str, **settings: str) -> asyncio.subprocess.Process:
-        process = await asyncio.create_subprocess_exec(
-            PENSTOCK,
-            *arguments,
-            cwd=self.folder,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={**self.environment, **settings},
-        )
+    async def start(self, *arguments: str, **settings: str) -> Command:
+        process = await Command.start(arguments, self.folder, {**self.environment, **settings})
         self._started.append(process)
         return process
 

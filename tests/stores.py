@@ -27,7 +27,8 @@ from tests import postgres_server
 from tests.clocks import HandClock
 from tests.postgres_server import PrivatePostgres
 
-TEMPLATE = "penstock_template"
+#: Tests run in several processes on one server, and each has a template of its own.
+TEMPLATE = f"penstock_template{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 _template: list[bytes] = []
 
 

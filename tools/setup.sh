@@ -50,8 +50,12 @@ create_environment() {
 
 install_dependencies() {
   echo "Installing the dependencies into $venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
-    -c constraints.txt -e '.[dev]' >"$log" 2>&1 && return
+  if "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
+    -c constraints.txt -e '.[dev]' >"$log" 2>&1; then
+    # Unlike pip, with all cores; some packages bring files that are not meant for this Python.
+    "$venv/bin/python" -m compileall -qq -j 0 "$venv/lib" >>"$log" 2>&1 || true
+    return
+  fi
   tail -n 15 "$log" >&2
   fail "pip could not install the dependencies (above: the end of $log)." \
     "If it speaks of connections, time-outs or 'no matching distribution', this machine does not reach" \

@@ -72,10 +72,10 @@ async def assert_nothing_is_left(family: list[int], place: Place, before: list[i
 
 
 async def test_after_use_nothing_is_left(site: Site, browsers: Place) -> None:
-    before = zombies()
+    before, not_ours = zombies(), processes_below(os.getpid())
     async with running(site, browsers) as platform:
         assert (await browse(platform, "http://shop01.test/product/1")).ok
-        family = processes_below(os.getpid())
+        family = [pid for pid in processes_below(os.getpid()) if pid not in not_ours]
         assert chromiums(os.getpid())
 
     await assert_nothing_is_left(family, browsers, before)

@@ -30,7 +30,7 @@ from tests import redis_server
 from tests.chaos.engine.checker import Findings, Held, check, hold
 from tests.chaos.engine.failpoints import is_written_to
 from tests.chaos.engine.journal import Journal
-from tests.chaos.engine.processes import PENSTOCK, Nursery, Running, loading, open_nursery
+from tests.chaos.engine.processes import PENSTOCK, Nursery, Running, open_nursery
 from tests.chaos.engine.submitter import HOSTS, MISSING_EVERY, PATH, host_of, make_items, submit
 from tests.postgres_server import PrivatePostgres
 from tests.redis_server import PrivateRedis
@@ -321,12 +321,11 @@ async def open_arena(
     """An arena on SQLite, or on a PostgreSQL server; left, nothing of it runs any more."""
     chance = random.Random(seed)
     async with AsyncExitStack() as stack:
-        forking = await stack.enter_async_context(loading())
         undo = stack.enter_context(ExitStack())
         undo.enter_context(ground(folder / "store"))
         site = await stack.enter_async_context(Site())
         place = await stack.enter_async_context(open_place(folder / "store", postgres))
-        nursery = await stack.enter_async_context(open_nursery(folder, forking))
+        nursery = await stack.enter_async_context(open_nursery(folder))
         redis = PrivateRedis(redis_server.find_program(), folder)
         stack.callback(redis.kill)
         redis.start()

@@ -1,7 +1,6 @@
 """The processes that chaos is done to: started, stopped, killed, and ended with the test."""
 
 import asyncio
-import json
 import os
 import select
 import signal
@@ -11,9 +10,9 @@ from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 
+from tests import forks
 from tests.chaos.engine.nursery import ENDED
 
-ROOT = Path(__file__).resolve().parents[3]
 PENSTOCK = Path(sys.executable).with_name("penstock")
 LOOK_EVERY = 0.01
 UP = "penstock is up"
@@ -29,7 +28,10 @@ class Running:
         self.pid = pid
         self.log = log
         self._process = process
-        self._pidfd = os.pidfd_open(pid)
+        try:
+            self._pidfd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            self._pidfd = -1  # it is over already
 
     @property
     def is_alive(self) -> bool:
@@ -93,24 +95,24 @@ class Running:
 class Nursery:
     """Starts processes; all of them are ended when it is left."""
 
-    def __init__(self, folder: Path, forking: asyncio.subprocess.Process) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._forking = forking
-        self._lock = asyncio.Lock()
         self._numbers = count()
         self.alive: list[Running] = []
 
     async def fork(self, arguments: Sequence[str], environment: Mapping[str, str]) -> Running:
         """Penstock, or a submitter, in a fork of a process that has it loaded."""
         log = self._new_log()
-        order = {"arguments": arguments, "environment": environment, "log": str(log)}
-        commands, answers = self._forking.stdin, self._forking.stdout
-        if commands is None or answers is None:
-            raise RuntimeError("the nursery has no pipes")
-        async with self._lock:
-            commands.write(json.dumps(order).encode() + b"\n")
-            await commands.drain()
-            return self._keep(Running(int(await answers.readline()), log))
+        null = os.open(os.devnull, os.O_RDWR)
+        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        pid = forks.fork(
+            arguments,
+            forks.ROOT,
+            {**os.environ, **environment},
+            [null, output, output, null],
+            run="tests.chaos.engine.nursery:run",
+        )
+        return self._keep(Running(pid, log))
 
     async def execute(
         self, command: Sequence[str | Path], environment: Mapping[str, str]
@@ -138,28 +140,9 @@ class Nursery:
 
 
 @asynccontextmanager
-async def loading() -> AsyncIterator[asyncio.subprocess.Process]:
-    """The process that forks others; it takes a while to load, so it is started first."""
-    forking = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.chaos.engine.nursery",
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        yield forking
-    finally:
-        if forking.stdin:
-            forking.stdin.close()
-        await forking.wait()
-
-
-@asynccontextmanager
-async def open_nursery(folder: Path, forking: asyncio.subprocess.Process) -> AsyncIterator[Nursery]:
+async def open_nursery(folder: Path) -> AsyncIterator[Nursery]:
     """A nursery that logs to a folder; whatever happens, nothing it started is left."""
-    nursery = Nursery(folder, forking)
+    nursery = Nursery(folder)
     try:
         yield nursery
     finally:
