@@ -3,7 +3,9 @@
 import asyncio
 import random
 from collections.abc import Sequence
+from typing import Any
 
+import pytest
 from sqlalchemy import update
 
 from penstock.events.dispatch import Dispatcher, Dispatching
@@ -147,6 +149,28 @@ async def test_retries_come_after_the_pauses_of_the_sink_and_then_it_is_parked(
     assert "nobody there" in entry["error"]
     clock.move(3600)
     assert await office.dispatcher.deliver_due() == 0
+
+
+async def test_what_is_taken_while_somebody_looks_is_not_due(
+    in_sqlite: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office, gate = Office(await in_sqlite.open()), asyncio.Event()
+    loop, look = asyncio.get_running_loop(), office.dispatcher._due_in
+    office.receivers.slow["a"] = gate
+    await office.announce("1")
+    delivery = asyncio.create_task(office.dispatcher.deliver_due())
+    await eventually(lambda: office.receivers.tried == ["1"])
+
+    def look_late(*arguments: Any) -> Any:
+        """It is delivered when the line was found and before its events are read."""
+        loop.call_soon_threadsafe(gate.set)
+        asyncio.run_coroutine_threadsafe(asyncio.wait({delivery}), loop).result(20)
+        return look(*arguments)
+
+    monkeypatch.setattr(office.dispatcher, "_due_in", look_late)
+    await office.dispatcher.deliver_due()
+
+    assert office.receivers.heard == ["1"]
 
 
 async def test_a_crash_before_the_commit_means_the_same_again(stores: Stores) -> None:

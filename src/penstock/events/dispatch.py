@@ -7,7 +7,7 @@ in the end. A crash between a delivery and its commit means that it is delivered
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,6 +33,10 @@ class Dispatching:
     pauses: tuple[float, ...]
     at_once: int = 256
     per_line: int = 4
+
+
+#: By line, the numbers of the events that are being delivered.
+_UnderWay = Mapping[str, frozenset[int]]
 
 
 class _Owed(NamedTuple):
@@ -70,15 +74,17 @@ class Dispatcher:
         return sum(task.result() for task in begun)
 
     async def _begin(self, tasks: asyncio.TaskGroup) -> Sequence[asyncio.Task[bool]]:
-        due = await self._store.read(self._due)
+        # As of before we look: what ends while we do is still waiting in what we see.
+        under_way = {line: frozenset(seqs) for line, seqs in self._under_way.items()}
+        due = await self._store.read(lambda unit: self._due(unit, under_way))
         for owed in due:
             self._under_way.setdefault(owed.line, set()).add(owed.event.seq)
         return [tasks.create_task(self._deliver(owed)) for owed in due]
 
-    def _due(self, unit: Unit) -> list[_Owed]:
+    def _due(self, unit: Unit, under_way: _UnderWay) -> list[_Owed]:
         """What may begin now: of every line with room as much as fits, the longest due first."""
-        room = self._settings.at_once - sum(map(len, self._under_way.values()))
-        full = [name for name, seqs in self._under_way.items() if self._room_in(seqs) <= 0]
+        room = self._settings.at_once - sum(map(len, under_way.values()))
+        full = [name for name, seqs in under_way.items() if self._room_in(seqs) <= 0]
         mine = (deliveries.c.sink == self._sink.name) & (deliveries.c.state == "waiting")
         query = (
             select(deliveries.c.key)
@@ -89,11 +95,11 @@ class Dispatcher:
         )
         due: list[_Owed] = []
         for line in unit.run(query).scalars().all():
-            due += self._due_in(unit, line, room - len(due))
+            busy = under_way.get(line, frozenset())
+            due += self._due_in(unit, line, busy, room - len(due))
         return due
 
-    def _due_in(self, unit: Unit, line: str, room: int) -> list[_Owed]:
-        busy = self._under_way.get(line, set())
+    def _due_in(self, unit: Unit, line: str, busy: frozenset[int], room: int) -> list[_Owed]:
         query = (
             select(events, deliveries.c.attempts)
             .join(deliveries, deliveries.c.seq == events.c.seq)
@@ -110,7 +116,7 @@ class Dispatcher:
         rows = unit.run(query).mappings()
         return [_Owed(as_event(row), line, row["attempts"]) for row in rows]
 
-    def _room_in(self, busy: set[int]) -> int:
+    def _room_in(self, busy: frozenset[int]) -> int:
         return self._settings.per_line - len(busy)
 
     async def _deliver(self, owed: _Owed) -> bool:

@@ -21,7 +21,7 @@ Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Non
 #: A proxy's protocol, and the scheme of what is fetched through it.
 Way = tuple[Literal["http", "socks5"], str]
 
-TIMEOUT = 0.4
+TIMEOUT = 1.0
 #: Loopback addresses that play public ones, so that nothing leaves the machine.
 FIRST, SECOND = "127.0.0.2", "127.0.0.3"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
