@@ -75,7 +75,11 @@ def test_a_page_says_itself_how_it_is_encoded() -> None:
     [
         ("cut.html.gz", gzip.compress(LAMP * 100, mtime=0)[:40], "is not gzip, or damaged"),
         ("plain.html.gz", LAMP, "is not gzip, or damaged"),
-        ("noise.html.gz", gzip.compress(LAMP, mtime=0)[:10] + b"\xff" * 40, "is not gzip, or damaged"),
+        (
+            "noise.html.gz",
+            gzip.compress(LAMP, mtime=0)[:10] + b"\xff" * 40,
+            "is not gzip, or damaged",
+        ),
         ("bomb.html.gz", gzip.compress(bytes(MAX_PAGE_BYTES + 1)), "is larger than 10,485,760"),
         ("big.html", bytes(MAX_PAGE_BYTES + 1), "is larger than 10,485,760"),
     ],
