@@ -82,7 +82,8 @@ async def fail_to_sync(arena: Arena, size: Size) -> Played:
     worker = await arena.execute("strace", "-D", "-f", "-qq", "-o", trace, *fault)
     async with arena.load(size.items) as load:
         await load.flows()
-        await until(partial(_has_failed, trace, size.faults), 2 * RECOVERY_SECONDS)
+        # Results share commits, so a fault takes its time to come.
+        await until(partial(_has_failed, trace, size.faults), 10 * RECOVERY_SECONDS)
     recovery = await arena.drained()
     await worker.kill()
     return Played(_failures(trace), recovery)
