@@ -18,7 +18,6 @@ from penstock.workloads.monitor.alerts import (
     AlertUpkeep,
     Kind,
     OpsAlerts,
-    list_alerts,
     long_pause,
     rejection,
     resolve,
@@ -26,6 +25,7 @@ from penstock.workloads.monitor.alerts import (
 from penstock.workloads.monitor.ending import OpsAlert
 from penstock.workloads.monitor.model import DAY_MS
 from penstock.workloads.monitor.tables import ops_alerts, scrape_adapter_status
+from penstock.workloads.monitor.told import Told, Wanted
 from tests.stores import Stores, rows_of
 from tests.unit.products.offers import open_shop
 from tests.unit.workloads.monitor.watched import add_status, add_target
@@ -55,7 +55,7 @@ class Office:
         await self.store.write(lambda unit: unit.run(update(ops_alerts).values(older)) and None)
 
     async def open_kinds(self) -> set[str]:
-        rows = await self.store.read(list_alerts)
+        rows = await Told(self.store).list(Wanted(), is_open=True)
         return {row["kind"] for row in rows}
 
 

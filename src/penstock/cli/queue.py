@@ -8,7 +8,7 @@ import typer
 from penstock.app.engine import open_queue
 from penstock.cli.output import ExitCode, complain, print_table, stdout, write_json
 from penstock.cli.stores import moment, span, with_existing_store
-from penstock.queue.health import due_depths, largest_backlogs
+from penstock.queue.health import largest_backlogs
 from penstock.queue.ports import Depth, State
 from penstock.queue.timing import read_span
 from penstock.queue.upkeep import Upkeep
@@ -52,7 +52,7 @@ def _show_domains(limit: int, as_json: bool) -> None:
 
 def _show_lanes(as_json: bool) -> None:
     async def look(settings: Settings, store: Store) -> tuple[list[Depth], list[dict[str, Any]]]:
-        depths = await due_depths(open_queue(settings, store), store)
+        depths = await open_queue(settings, store).depth()
         return depths, await Upkeep(store).workers()
 
     depths, workers = with_existing_store(look)

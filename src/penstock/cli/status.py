@@ -12,7 +12,6 @@ from penstock.cli.stores import moment, place_of, span, with_existing_store
 from penstock.queue.health import (
     Backlog,
     Health,
-    due_depths,
     judge,
     largest_backlogs,
     longest_held,
@@ -33,7 +32,7 @@ def status(
 
     async def look(settings: Settings, store: Store) -> tuple[str, Health, list[Backlog]]:
         paused = await StoredSwitches(store).paused()
-        depths = await due_depths(open_queue(settings, store), store)
+        depths = await open_queue(settings, store).depth()
         held = await longest_held(store, paused)
         health = judge(depths, await Upkeep(store).workers(), paused, held)
         return place_of(settings.store), health, await largest_backlogs(store, DOMAINS_SHOWN)

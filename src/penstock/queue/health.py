@@ -1,16 +1,16 @@
 """Health: what makes progress, not what is merely alive."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlalchemy import and_, case, exists, func, select
+from sqlalchemy import and_, case, func, select
 
 from penstock.core.clock import Clock
 from penstock.core.supervise import Supervisor
 from penstock.kernel.switches import EVERYTHING, Switches
 from penstock.queue.lines import IS_CLAIMED, IS_WAITING
-from penstock.queue.ports import Depth, Queue, State
+from penstock.queue.ports import Depth, State
 from penstock.queue.station import Station
 from penstock.queue.tables import items, lines
 from penstock.store.store import Store
@@ -54,12 +54,6 @@ class Backlog:
     next_at: int | None
 
 
-async def due_depths(queue: Queue, store: Store) -> list[Depth]:
-    """What each lane holds; due is only what nothing holds back: no hours, pace or circuit."""
-    oldest = await store.read(_oldest_due)
-    return [replace(depth, oldest_due=oldest.get(depth.lane)) for depth in await queue.depth()]
-
-
 async def longest_held(store: Store, paused: Collection[str]) -> Mapping[str, float]:
     """For how many seconds the oldest claim of each lane is held; not of domains on pause."""
     query = select(items.c.lane, func.min(items.c.claimed_at)).group_by(items.c.lane)
@@ -72,20 +66,6 @@ async def longest_held(store: Store, paused: Collection[str]) -> Mapping[str, fl
 async def largest_backlogs(store: Store, limit: int) -> list[Backlog]:
     """The groups in which most waits, the largest first."""
     return await store.read(lambda unit: _largest_backlogs(unit, limit))
-
-
-def _oldest_due(unit: Unit) -> dict[str, float]:
-    """For how many seconds work has been due, by lane; lines know what has to wait."""
-    has_work = exists().where(
-        IS_WAITING,
-        items.c.lane == lines.c.lane,
-        items.c.priority == lines.c.priority,
-        items.c.group_key == lines.c.group_key,
-        items.c.not_before <= unit.now,
-    )
-    query = select(lines.c.lane, func.min(lines.c.next_at)).group_by(lines.c.lane)
-    query = query.where(lines.c.next_at.is_not(None), lines.c.next_at <= unit.now, has_work)
-    return {lane: (unit.now - at) / 1000 for lane, at in unit.run(query)}
 
 
 def _largest_backlogs(unit: Unit, limit: int) -> list[Backlog]:

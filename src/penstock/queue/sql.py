@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import count
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 
 from penstock.core.errors import StoreError, StoreLost
 from penstock.queue import claiming, settling
@@ -29,7 +29,7 @@ from penstock.queue.ports import (
     State,
 )
 from penstock.queue.putting import Puts, put_items
-from penstock.queue.tables import items
+from penstock.queue.tables import items, lines
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 
@@ -103,7 +103,19 @@ def _depth(unit: Unit) -> list[Depth]:
     numbers: dict[str, dict[State, int]] = {}
     for lane, state, number in unit.run(query):
         numbers.setdefault(lane, {})[State(state)] = number
-    query = select(items.c.lane, func.min(items.c.not_before))
-    query = query.where(IS_WAITING, items.c.not_before <= unit.now).group_by(items.c.lane)
-    oldest = {lane: (unit.now - at) / 1000 for lane, at in unit.run(query)}
+    oldest = _oldest_due(unit)
     return [Depth(lane, found, oldest.get(lane)) for lane, found in sorted(numbers.items())]
+
+
+def _oldest_due(unit: Unit) -> dict[str, float]:
+    """For how many seconds work has been due, by lane; lines know what has to wait."""
+    has_work = exists().where(
+        IS_WAITING,
+        items.c.lane == lines.c.lane,
+        items.c.priority == lines.c.priority,
+        items.c.group_key == lines.c.group_key,
+        items.c.not_before <= unit.now,
+    )
+    query = select(lines.c.lane, func.min(lines.c.next_at)).group_by(lines.c.lane)
+    query = query.where(lines.c.next_at.is_not(None), lines.c.next_at <= unit.now, has_work)
+    return {lane: (unit.now - at) / 1000 for lane, at in unit.run(query)}

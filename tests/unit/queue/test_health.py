@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.queue.health import Backlog, due_depths, judge, largest_backlogs, longest_held
+from penstock.queue.health import Backlog, judge, largest_backlogs, longest_held
 from penstock.queue.ports import Depth, Release, State
 from penstock.queue.tables import items
 from tests.stores import Stores, all_of, enter_worker, make_items, sqlite_stores
@@ -88,12 +88,12 @@ async def test_a_domain_that_has_to_wait_is_not_due(stores: Stores) -> None:
     claims = await queue.claim("w", ["fetch"], 1, lambda _: (1, 0.0))
     await queue.settle([(claim, Release(3600.0, park=True)) for claim in claims])
     await stores.later(500)
-    [depth] = await due_depths(queue, store)
+    [depth] = await queue.depth()
     assert (depth.oldest_due, depth.counts[State.WAITING]) == (None, 3)
     opening = int(stores.clock.now().timestamp() * 1000) + 3100_000
     assert await largest_backlogs(store, 5) == [Backlog("fetch", "closed.test", 3, 0, opening)]
     await stores.later(3200)
-    [depth] = await due_depths(queue, store)
+    [depth] = await queue.depth()
     assert depth.oldest_due == 100
     [backlog] = await largest_backlogs(store, 5)
     assert backlog.due == 3
@@ -105,7 +105,7 @@ async def test_a_line_without_items_is_not_due(stores: Stores) -> None:
     await store.write(lambda unit: unit.run(items.delete()) and None)
     await queue.put(make_items(1, group="later.test", delay=60.0))
     await stores.later(50)
-    assert [depth.oldest_due for depth in await due_depths(queue, store)] == [None]
+    assert [depth.oldest_due for depth in await queue.depth()] == [None]
 
 
 async def test_backlogs_are_the_largest_and_count_all_priorities(stores: Stores) -> None:

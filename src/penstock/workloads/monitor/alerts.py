@@ -123,13 +123,6 @@ def resolve(unit: Unit, kind: str, subject: str) -> bool:
     return unit.run(update(ops_alerts).where(*is_it).values(resolved_at=unit.now)).rowcount > 0
 
 
-def list_alerts(unit: Unit, *, only_open: bool = True, limit: int = 100) -> list[dict[str, Any]]:
-    """Alerts, newest first."""
-    columns = ops_alerts.c
-    query = select(ops_alerts).order_by(columns.last_at.desc(), columns.id.desc()).limit(limit)
-    return list(unit.rows(query.where(columns.resolved_at.is_(None)) if only_open else query))
-
-
 class AlertUpkeep:
     """Looks from time to time for alerts whose cause is gone, and for one that nobody raises."""
 
