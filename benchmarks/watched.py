@@ -76,9 +76,9 @@ _PRICES = """
     INSERT INTO prices (id, source_product_id, source_id, retailer_id, target_id, price, currency,
         availability, url, observed_at, ingestion_run_type, ingestion_run_id, adapter_id,
         adapter_version, created_at)
-    SELECT (CAST(:now AS BIGINT) + :round * 21600000) || '.' || offer.id, offer.id, offer.source_id,
-        :retailer, 'target', 1999 + :round % 100, 'USD', 'IN_STOCK', offer.url,
-        CAST(:now AS BIGINT) + :round * 21600000, 'SCRAPE',
+    SELECT (CAST(:now AS BIGINT) + CAST(:round AS BIGINT) * 21600000) || '.' || offer.id, offer.id,
+        offer.source_id, :retailer, 'target', 1999 + :round % 100, 'USD', 'IN_STOCK', offer.url,
+        CAST(:now AS BIGINT) + CAST(:round AS BIGINT) * 21600000, 'SCRAPE',
         'run.' || CAST(:round AS BIGINT), 'product', '1', :now
     FROM source_products AS offer
 """

@@ -10,19 +10,26 @@ from typing import Any
 
 import pytest
 
+from penstock.kernel.model import Request
 from tests.private_server import family_of, is_alive
-from tools import servers
+from tools.provision.programs import find
+from tools.provision.requirements import CHROMIUM
 
 
 def find_chromium() -> str:
     """Chromium's program; without one the test is skipped, in CI it fails."""
-    found = os.environ.get(servers.CHROMIUM.variable) or servers.find(servers.CHROMIUM)
+    found = os.environ.get(CHROMIUM.variable) or find(CHROMIUM)
     if found:
         return found
-    reason = f"no Chromium on this machine, and {servers.CHROMIUM.variable} is not set"
+    reason = f"no Chromium on this machine, and {CHROMIUM.variable} is not set"
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def browse(url: str, **wishes: Any) -> Request:
+    """A request for a page as a browser shows it."""
+    return Request(url, fetcher="browser", **wishes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _place_of_folder(item: pytest.Item) -> int:
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    here = Path(__file__).parent
+    folder = item.path.relative_to(here).parts[0] if item.path.is_relative_to(here) else ""
     return FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS)
 
 

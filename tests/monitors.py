@@ -1,5 +1,6 @@
 """A price monitor on a store for tests: real pages are read, but nothing is fetched."""
 
+import asyncio
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import select, update
 
+from penstock.client import AsyncClient
 from penstock.core.ids import new_id
 from penstock.core.urls import canonical, parse
 from penstock.events.log import EventLog
@@ -280,6 +282,14 @@ async def open_monitor(
     """A monitor on a store of the test's own."""
     limit = limit or LaneLimit(10_000, 1_000, 60.0)
     return Monitor(await stores.open(), stores, limit, open_registry(adapters))
+
+
+async def status_at_end(penstock: AsyncClient, run_id: str) -> str:
+    """How a run ended, looked at from outside."""
+    async with asyncio.timeout(20):
+        while not (run := await penstock.monitor.runs.get(run_id)).is_over:
+            pass
+        return run.status
 
 
 def _failed(request: Request, failure: Failure) -> Outcome:

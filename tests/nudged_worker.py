@@ -41,7 +41,7 @@ async def work(sections: dict[str, Any]) -> None:
         store = await stack.enter_async_context(open_store(settings.store, clock))
         queue = open_queue(settings, store)
         lanes: Mapping[str, Lane] = {"fetch": FetchLane(EventLog(store))}
-        told = Told(queue)
+        told = Told(queue, clock)
         source = told if source_name == "told" else Polling(queue, list(lanes), clock)
         station = Station(
             queue,

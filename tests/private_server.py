@@ -11,7 +11,9 @@ from subprocess import Popen
 
 import pytest
 
-from tools import servers
+from tools.provision import programs
+from tools.provision.model import Server, Tool
+from tools.provision.processes import await_answer, free_port, launch
 
 DEAD_SECONDS = 10.0
 
@@ -19,12 +21,12 @@ DEAD_SECONDS = 10.0
 class PrivateServer:
     """Keeps its data on disk until it is stopped; `url` stays the same from start to start."""
 
-    def __init__(self, kind: servers.Server, program: str) -> None:
+    def __init__(self, kind: Server, program: str) -> None:
         # Not pytest's folder: a server that runs as another user could not pass through it.
         self._folder = tempfile.TemporaryDirectory(prefix=f"penstock-{kind.name}-")
         self._kind = kind
         self._program = program
-        self._port = servers.free_port()
+        self._port = free_port()
         self._process: Popen[bytes] | None = None
 
     @property
@@ -34,8 +36,8 @@ class PrivateServer:
     def start(self) -> None:
         """Start the server and return when it answers."""
         folder = Path(self._folder.name)
-        self._process = servers.launch(self._kind, self._program, folder, self._port)
-        servers.await_answer(self._kind, self.url, self._process, folder)
+        self._process = launch(self._kind, self._program, folder, self._port)
+        await_answer(self._kind, self.url, self._process, folder)
 
     def kill(self) -> None:
         """End every process of the server without a farewell."""
@@ -61,9 +63,9 @@ class PrivateServer:
         self._folder.cleanup()
 
 
-def find_program(tool: servers.Tool) -> str:
+def find_program(tool: Tool) -> str:
     """The server's program; without one the test is skipped, in CI it fails."""
-    program = os.environ.get(tool.variable) or servers.find(tool)
+    program = os.environ.get(tool.variable) or programs.find(tool)
     if program:
         return program
     reason = f"no {tool.program} on this machine, and {tool.variable} is not set"

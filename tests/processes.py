@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from tests.browsers import processes_below
 from tests.private_server import is_alive
 from tests.shell import Shell, eventually
-from tools.servers import free_port
+from tools.provision.processes import free_port
 
 #: No process may outlive the service for longer, browsers included.
 GONE_SECONDS = 10.0

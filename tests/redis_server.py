@@ -1,14 +1,13 @@
 """A Redis server of the tests' own: it can be killed, frozen and started again on its port."""
 
-import os
-import shutil
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
 
-import pytest
+from tests import private_server
+from tools.provision.processes import free_port
+from tools.provision.redis import REDIS_SERVER, redis_answers, redis_arguments
 
 READY_SECONDS = 10.0
 
@@ -19,7 +18,7 @@ class PrivateRedis:
     def __init__(self, program: str, folder: Path) -> None:
         self._program = program
         self._folder = folder
-        self._port = _free_port()
+        self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -28,13 +27,10 @@ class PrivateRedis:
 
     def start(self) -> None:
         """Start the server and return when it answers."""
-        listen = ["--port", str(self._port), "--bind", "127.0.0.1"]
-        keep_nothing = ["--save", "", "--appendonly", "no", "--dir", str(self._folder)]
-        self._process = subprocess.Popen(  # noqa: S603 - our own server
-            [self._program, *listen, *keep_nothing], stdout=subprocess.DEVNULL
-        )
+        arguments = redis_arguments(self._program, self._folder, self._port)
+        self._process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL)  # noqa: S603 - ours
         deadline = time.monotonic() + READY_SECONDS
-        while not self._answers():
+        while not redis_answers(self.url):
             if time.monotonic() > deadline:
                 raise TimeoutError("redis-server does not answer")
             time.sleep(0.005)
@@ -55,28 +51,7 @@ class PrivateRedis:
         if self._process:
             self._process.send_signal(signal.SIGCONT)
 
-    def _answers(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self._port), 1) as connection:
-                connection.sendall(b"PING\r\n")
-                return connection.recv(16).startswith(b"+PONG")
-        except OSError:
-            return False
-
 
 def find_program() -> str:
-    """The server's program; without one the test is skipped, in CI it fails."""
-    program = os.environ.get("PENSTOCK_TEST_REDIS_BINARY") or shutil.which("redis-server")
-    if program:
-        return program
-    reason = "no redis-server on the PATH, and neither PENSTOCK_TEST_REDIS_BINARY nor _URL is set"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """The path of `redis-server`; without one the test is skipped, in CI it fails."""
+    return private_server.find_program(REDIS_SERVER)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import httpx
+import pytest
 from sqlalchemy import update
 
 from penstock.app import Platform, build
@@ -27,6 +28,7 @@ T = TypeVar("T")
 
 KEY = "a-key-for-tests"
 URL = "http://service.test"
+SHOP = "http://shop01.test/product/{}"
 TERMINAL = {"completed", "partially_completed", "failed", "cancelled"}
 
 
@@ -64,6 +66,11 @@ class Service:
     async def task(self, task_id: str) -> dict[str, Any]:
         """A task as the API shows it."""
         found: dict[str, Any] = (await self.get(f"/scrape/{task_id}")).json()["data"]
+        return found
+
+    async def tasks(self) -> list[dict[str, Any]]:
+        """The newest tasks as the API lists them."""
+        found: list[dict[str, Any]] = (await self.get("/scrape")).json()["data"]
         return found
 
     async def job(self, job_id: str) -> dict[str, Any]:
@@ -120,6 +127,19 @@ async def serving(
         engine.stop()
         if work:
             await work
+
+
+@pytest.fixture
+async def service(tmp_path: Path, site: Site) -> AsyncIterator[Service]:
+    async with serving(site, tmp_path) as service:
+        yield service
+
+
+@pytest.fixture
+async def idle(tmp_path: Path, site: Site) -> AsyncIterator[Service]:
+    """A service in which nobody works but the test."""
+    async with serving(site, tmp_path, works=False) as service:
+        yield service
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,11 +73,14 @@ class Shell:
         return Ran(process.returncode or 0, out.decode(), err.decode())
 
 
-async def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    """Wait until something is true; it must become so in time."""
+async def eventually(
+    condition: Callable[[], object | Awaitable[object]], seconds: float = 20.0
+) -> None:
+    """Wait until something is true, at once or when awaited; it must become so in time."""
     async with asyncio.timeout(seconds):
         while True:
-            if condition():
+            answer = condition()
+            if await answer if isinstance(answer, Awaitable) else answer:
                 return
             await asyncio.sleep(0.02)
 

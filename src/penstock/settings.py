@@ -1,8 +1,9 @@
 """All settings: `PENSTOCK_SECTION__KEY` in the environment, else `penstock.yaml`, else defaults.
 
 A value may stand in a file: `PENSTOCK_SHARED__URL_FILE=/run/secrets/redis` is read as
-`PENSTOCK_SHARED__URL`. The names that the scrape service is configured with elsewhere, such as
-`SCRAPER_PORT`, are taken too; ours win. Nothing else in Penstock reads the environment.
+`PENSTOCK_SHARED__URL`. The names that scrape service and page fetcher are configured with
+elsewhere, such as `SCRAPER_PORT` and `PAGE_FETCHER_REDIS_URL`, are taken too; ours win. Nothing
+else in Penstock reads the environment.
 """
 
 import os
@@ -47,6 +48,7 @@ from penstock.store.settings import StoreSettings
 from penstock.web.settings import ApiSettings
 from penstock.workloads.monitor.settings import MonitorSettings
 from penstock.workloads.scrape.settings import ScrapeSettings
+from penstock.workloads.stream.settings import StreamSettings
 
 PREFIX = "PENSTOCK_"
 FILE_SUFFIX = "_FILE"
@@ -80,6 +82,36 @@ ALIASES: Mapping[str, tuple[str, str]] = {
     "SCRAPER_CREDENTIAL_MAX_RETRIES": ("scrape", "credential_max_retries"),
     "SCRAPER_GRACEFUL_SHUTDOWN_SECONDS": ("queue", "grace_seconds"),
     "SCRAPER_DOMAIN_POLICIES_PATH": ("policies", "files"),
+    "PAGE_FETCHER_REDIS_URL": ("stream", "redis_url"),
+    "PAGE_FETCHER_KAFKA_BOOTSTRAP_SERVERS": ("stream", "kafka_bootstrap_servers"),
+    "PAGE_FETCHER_INPUT_QUEUE": ("stream", "input_queue"),
+    "PAGE_FETCHER_DLQ_QUEUE": ("stream", "dlq_queue"),
+    "PAGE_FETCHER_WEBPAGE_LOG_TOPIC": ("stream", "webpage_log_topic"),
+    "PAGE_FETCHER_REQUEST_TIMEOUT_SECONDS": ("http", "timeout_seconds"),
+    "PAGE_FETCHER_MAX_RETRIES": ("stream", "max_retries"),
+    "PAGE_FETCHER_RETRY_BACKOFF_BASE_SECONDS": ("stream", "retry_backoff_base_seconds"),
+    "PAGE_FETCHER_USER_AGENT": ("identity", "agent"),
+    "PAGE_FETCHER_MAX_REDIRECTS": ("http", "max_redirects"),
+    "PAGE_FETCHER_CACHE_TTL_SECONDS": ("stream", "cache_ttl_seconds"),
+    "PAGE_FETCHER_RATE_LIMIT_PER_SECOND": ("stream", "rate_limit_per_second"),
+    "PAGE_FETCHER_CIRCUIT_BREAKER_FAILURE_THRESHOLD": (
+        "stream",
+        "circuit_breaker_failure_threshold",
+    ),
+    "PAGE_FETCHER_CIRCUIT_BREAKER_INITIAL_BACKOFF_SECONDS": (
+        "stream",
+        "circuit_breaker_initial_backoff_seconds",
+    ),
+    "PAGE_FETCHER_CIRCUIT_BREAKER_MAX_BACKOFF_SECONDS": (
+        "stream",
+        "circuit_breaker_max_backoff_seconds",
+    ),
+    "PAGE_FETCHER_CIRCUIT_BREAKER_BACKOFF_MULTIPLIER": (
+        "stream",
+        "circuit_breaker_backoff_multiplier",
+    ),
+    "PAGE_FETCHER_ROBOTS_TXT_CACHE_TTL_SECONDS": ("robots", "lifetime_seconds"),
+    "PAGE_FETCHER_POLL_TIMEOUT_SECONDS": ("stream", "poll_timeout_seconds"),
 }
 
 
@@ -139,6 +171,7 @@ class Settings(BaseSettings):
     api: ApiSettings = ApiSettings()
     scrape: ScrapeSettings = ScrapeSettings()
     monitor: MonitorSettings = MonitorSettings()
+    stream: StreamSettings = StreamSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -87,7 +87,7 @@ async def test_lists_are_gone_through_by_cursor(penstock: AsyncClient) -> None:
     job = await penstock.batch([product(number) for number in range(1, 6)])
     await penstock.wait_for_job(job.job_id, within=20)
 
-    tasks = [task async for task in penstock.tasks(job_id=job.job_id, limit=2)]
+    tasks = [task async for task in penstock.tasks(job_id=job.job_id, at_once=2)]
     first = await penstock.tasks_page(job_id=job.job_id, limit=2)
     jobs = [each async for each in penstock.jobs(workspace_id="acme")]
 

@@ -7,7 +7,7 @@ import pytest
 from penstock.app import Platform
 from penstock.kernel.model import Outcome, Request
 from penstock.kernel.records import CompanyWebsite
-from tests.platforms import platform_for
+from tests.platforms import said
 from tests.site import Site
 from tests.site.answers import Reply
 
@@ -35,22 +35,12 @@ async def site() -> AsyncIterator[Site]:
         yield site
 
 
-@pytest.fixture
-async def platform(site: Site) -> AsyncIterator[Platform]:
-    async with platform_for(site) as platform:
-        yield platform
-
-
 async def scrape(platform: Platform, **options: float) -> tuple[Outcome, CompanyWebsite]:
     request = Request(f"http://{HOST}/", extract="company_website", **options)  # type: ignore[arg-type]
     outcome = await platform.pipeline.run(request)
     assert outcome.reading
     assert isinstance(outcome.reading.record, CompanyWebsite)
     return outcome, outcome.reading.record
-
-
-def further(outcome: Outcome) -> list[str]:
-    return [said.answer for said in outcome.trace if said.gate == "further"]
 
 
 async def test_front_page_is_completed_by_the_pages_about_the_company(
@@ -62,7 +52,7 @@ async def test_front_page_is_completed_by_the_pages_about_the_company(
     assert (record.company_name, record.description) == ("Acme Pumps", "Pumps since 1950.")
     assert (record.industry, record.employee_count_range) == ("Machinery", "51-200")
     assert record.contact_email == "info@acme-pumps.test"
-    assert further(outcome) == ["/contact", "/about-us"]
+    assert said(outcome, "further") == ["/contact", "/about-us"]
     assert outcome.page
     assert outcome.page.url == f"http://{HOST}/"
     assert outcome.reading
@@ -81,7 +71,7 @@ async def test_every_further_page_takes_a_turn_and_keeps_no_slot(
 ) -> None:
     outcome, _ = await scrape(platform)
 
-    assert [said.answer for said in outcome.trace if said.gate == "pacing"].count("turn") == 4
+    assert said(outcome, "pacing").count("turn") == 4
     again, _ = await scrape(platform)
     assert again.ok
 
@@ -93,7 +83,7 @@ async def test_page_that_robots_deny_is_left_alone(platform: Platform, site: Sit
 
     assert outcome.ok
     assert (record.contact_email, record.industry) == (None, "Machinery")
-    assert further(outcome) == ["robots_denied", "/about-us"]
+    assert said(outcome, "further") == ["robots_denied", "/about-us"]
     assert not site.hits_of(HOST, "/contact")
 
 
@@ -144,7 +134,7 @@ async def test_complete_front_page_needs_no_other(platform: Platform, site: Site
     outcome, record = await scrape(platform)
 
     assert (record.industry, record.contact_email) == ("Machinery", "info@acme-pumps.test")
-    assert further(outcome) == []
+    assert said(outcome, "further") == []
 
 
 async def test_without_time_left_what_was_found_is_given(platform: Platform, site: Site) -> None:
@@ -154,5 +144,5 @@ async def test_without_time_left_what_was_found_is_given(platform: Platform, sit
 
     assert outcome.ok
     assert (record.company_name, record.contact_email) == ("Acme Pumps", None)
-    assert further(outcome) == ["task_timeout"]
+    assert said(outcome, "further") == ["task_timeout"]
     assert not site.hits_of(HOST, "/about-us")

@@ -1,29 +1,13 @@
 """Pages that the caller knows already: they are recognised, and not read again."""
 
 import hashlib
-from collections.abc import AsyncIterator
-
-import pytest
 
 from penstock.app import Platform
 from penstock.kernel.model import Request
-from tests.platforms import platform_for
 from tests.site import Site
 from tests.site.answers import Reply
 
 URL = "http://shop01.test/product/1"
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
-
-
-@pytest.fixture
-async def platform(site: Site) -> AsyncIterator[Platform]:
-    async with platform_for(site) as platform:
-        yield platform
 
 
 async def test_a_page_is_known_by_the_sites_word(platform: Platform) -> None:

@@ -12,13 +12,13 @@ from penstock.app import Platform
 from penstock.kernel.identity import HEIGHTS, PLATFORMS, REGIONS, WIDTHS
 from penstock.kernel.model import Request
 from tests.browsers import Place
-from tests.platforms import platform_for
+from tests.platforms import platform_for, policies
 from tests.site import Site
 from tests.unit.kernel.fetchers.tls import tls_front
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-POLICIES = {
+POLICIES: dict[str, dict[str, Any]] = {
     "default": {"fetcher": "browser", "respect_robots_txt": False},
     "masked.scripted.test": {"identity": "browser"},
     "german.scripted.test": {"identity": "browser", "proxy": {"use": "never", "region": "de"}},
@@ -37,8 +37,6 @@ async def platform(
     site: Site, place: Place, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Platform]:
     """A platform to which every host speaks TLS, as pages learn of hints only there."""
-    file = tmp_path_factory.mktemp("settings") / "policies.yaml"
-    file.write_text(json.dumps({"domains": POLICIES}), encoding="utf-8")
     async with (
         tls_front(site) as port,
         platform_for(
@@ -46,7 +44,7 @@ async def platform(
             admission={"known_hosts": {"*.test": f"127.0.0.1:{port}"}},
             browser=place.settings(arguments=("--ignore-certificate-errors",)),
             identity={"contact": "ops@penstock.example"},
-            policies={"files": (file,)},
+            policies=policies(tmp_path_factory.mktemp("settings"), **POLICIES),
         ) as one,
     ):
         yield one

@@ -3,12 +3,9 @@
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from penstock.app.monitoring import paces_of_sources
 from penstock.core.clock import SystemClock
@@ -31,12 +28,6 @@ from tests.stores import rows_of
 from tests.watching import watching
 
 SHOP = "http://shop01.test/product/{}"
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
 
 
 def plant(site: Site, host: str, number: int, **traits: Any) -> list[str]:

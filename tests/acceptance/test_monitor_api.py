@@ -1,11 +1,9 @@
 """The monitor through its API: sources, targets, files, runs, prices, rules, and who may what."""
 
-import asyncio
 import csv
 import io
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +17,9 @@ from penstock.web.keys import Keys, Scope
 from penstock.workloads.monitor import exporting
 from penstock.workloads.monitor.alerts import OpsAlerts, resolve
 from penstock.workloads.monitor.ending import OpsAlert
-from tests.acceptance.test_monitor_replay import Bench, show
+from tests.lamps import get, post, read_all, show, with_lamps
 from tests.services import URL, Service, serving
 from tests.site import Site
-from tests.watching import QUICK
 
 SHOP = {"name": "Shop 1", "domain": "shop01.test", "retailer": "Shops & Co"}
 PAGE = "http://shop01.test/product/1"
@@ -33,18 +30,6 @@ UNKNOWN = "0" * 32
 async def service(tmp_path: Path) -> AsyncIterator[Service]:
     async with Site() as site, serving(site, tmp_path, works=False) as service:
         yield service
-
-
-async def post(service: Service, path: str, body: Any = None, status: int = 200) -> Any:
-    answer = await service.post(f"/monitor{path}", body)
-    assert answer.status_code == status, answer.text
-    return answer.json()["data"]
-
-
-async def get(service: Service, path: str, expected: int = 200, /, **query: Any) -> Any:
-    answer = await service.get(f"/monitor{path}", **query)
-    assert answer.status_code == expected, answer.text
-    return answer.json()["data"]
 
 
 async def with_target(service: Service, **traits: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -260,34 +245,6 @@ async def test_keys_see_and_change_what_their_scope_allows(service: Service) -> 
     assert await status("GET", "/targets", bound) == 403
     assert await status("POST", f"/targets/{UNKNOWN}/pause", bound) == 403
     assert await status("GET", "/targets", "no key of ours") == 401
-
-
-@asynccontextmanager
-async def with_lamps(folder: Path, **monitor: Any) -> AsyncIterator[tuple[Service, str]]:
-    """A service that has read a shop of three lamps once; the id of the shop's source."""
-    bench = Bench(folder)
-    async with (
-        Site() as site,
-        serving(site, folder, extract=bench.extract, monitor={**QUICK, **monitor}) as service,
-    ):
-        urls = show(site, "price")
-        lamps = {"name": "Lamps", "domain": "lamps.test", "retailer": "L", "adapter_id": "lamps"}
-        source = await post(service, "/sources", lamps, 201)
-        await post(service, f"/sources/{source['id']}/approve")
-        for url in urls:
-            await post(service, "/targets", {"url": url}, 201)
-        await read_all(service)
-        yield service, source["id"]
-
-
-async def read_all(service: Service) -> dict[str, Any]:
-    """Read the lamps; the run when it is over."""
-    launch = await post(service, "/runs", {"source": "Lamps"}, 202)
-    async with asyncio.timeout(20):
-        while True:
-            run: dict[str, Any] = await get(service, f"/runs/{launch['runs'][0]}")
-            if run["status"] != "RUNNING":
-                return run
 
 
 async def test_replay_says_what_a_repaired_adapter_makes_of_kept_pages(tmp_path: Path) -> None:

@@ -10,22 +10,13 @@ from pathlib import Path
 import pytest
 
 from penstock.client import AsyncClient, Client, Conflict, InvalidRequest, NotFound
-from tests.acceptance.test_monitor_api import with_lamps
-from tests.acceptance.test_monitor_replay import show
-from tests.monitors import product_page
+from tests.lamps import show, with_lamps
+from tests.monitors import product_page, status_at_end
 from tests.services import KEY, listening, serving
 from tests.site import Reply, Site
 from tests.watching import QUICK
 
 URL = "http://lamps.test/product/{}"
-
-
-async def ended(penstock: AsyncClient, run_id: str) -> str:
-    """How a run ended."""
-    async with asyncio.timeout(20):
-        while not (run := await penstock.monitor.runs.get(run_id)).is_over:
-            pass
-        return run.status
 
 
 async def test_a_shop_is_added_read_and_looked_at(tmp_path: Path) -> None:
@@ -40,7 +31,7 @@ async def test_a_shop_is_added_read_and_looked_at(tmp_path: Path) -> None:
         # People see another price than machines: nobody can say which one is right.
         site.reply("rivals.test", "/product/1", Reply(200, product_page(url, shown="24.99")))
         source = await monitor.sources.add("Rivals", "rivals.test")
-        assert [each["name"] for each in await monitor.sources.retailers()] == ["Rivals"]
+        assert [each["name"] for each in await monitor.retailers.list()] == ["Rivals"]
         target = await monitor.targets.add(url, schedule="6h", notes="dear")
         assert "terms of service" in (target.waits_for or "")
         with pytest.raises(Conflict, match="terms of service"):
@@ -49,7 +40,7 @@ async def test_a_shop_is_added_read_and_looked_at(tmp_path: Path) -> None:
         await monitor.sources.edit(source["id"], visibility_status="ELIGIBLE")
 
         launch = await monitor.runs.start(target_ids=[target.id])
-        assert await ended(penstock, launch.runs[0]) == "SUCCESS"
+        assert await status_at_end(penstock, launch.runs[0]) == "SUCCESS"
         [offer] = [each async for each in monitor.quarantine.list(status="OPEN")]
         assert (offer.reason, offer.target_id) == ("AMBIGUOUS_PRICE", target.id)
         why = await monitor.targets.why(target.id)
@@ -74,7 +65,7 @@ async def test_targets_are_changed_switched_and_moved_as_files(tmp_path: Path) -
         AsyncClient(address, KEY) as penstock,
     ):
         targets = penstock.monitor.targets
-        listed = [each async for each in targets.list(source="Lamps", limit=2)]
+        listed = [each async for each in targets.list(source="Lamps", at_once=2)]
         first = listed[0].id
         assert (await targets.edit(first, priority=3, schedule="1d")).priority == 3
         assert (await targets.edit(first, schedule=None)).schedule is None
@@ -106,7 +97,7 @@ async def test_prices_are_gone_through_corrected_and_exported(tmp_path: Path) ->
     ):
         prices = penstock.monitor.prices
         yesterday = datetime.now(UTC) - timedelta(days=1)
-        seen = [each async for each in prices.list(source="Lamps", since=yesterday, limit=2)]
+        seen = [each async for each in prices.list(source="Lamps", since=yesterday, at_once=2)]
         await penstock.monitor.sources.edit(source_id, visibility_status="ELIGIBLE")
         first = seen[0]
         correction = await prices.correct(first.price_id, "a typo", "21.00")
@@ -114,6 +105,8 @@ async def test_prices_are_gone_through_corrected_and_exported(tmp_path: Path) ->
         [kept] = await prices.corrections(first.price_id)
         await prices.revoke(correction["id"])
         [again] = await prices.history(first.product_id or "")
+        of_source = prices.list(source_product_id=first.source_product_id)
+        [alone] = [each async for each in of_source]
         with pytest.raises(NotFound):
             await prices.revoke(correction["id"])
         table = await prices.export("csv", source="Lamps", until=datetime.now(UTC))
@@ -122,6 +115,7 @@ async def test_prices_are_gone_through_corrected_and_exported(tmp_path: Path) ->
     assert len(seen) == len({each.price_id for each in seen}) == 3
     assert (shown.price, again.price) == (Decimal("21.00"), first.price)
     assert kept["reason"] == "a typo"
+    assert alone.price_id == first.price_id
     rows = list(csv.DictReader(io.StringIO(table.decode(), newline="")))
     assert {row["price_id"] for row in rows} == {each.price_id for each in seen}
     assert parquet.startswith(b"PAR1")
@@ -138,7 +132,7 @@ async def test_a_program_that_blocks_repairs_an_adapter_and_makes_rules(tmp_path
                 while not (run := monitor.runs.get(launch.runs[0])).is_over:
                     pass
                 assert run.extraction_failures == 3
-                assert next(monitor.runs.list(limit=1)).id == run.id
+                assert next(monitor.runs.list(at_once=1)).id == run.id
                 part = monitor.adapters.replay("lamps@1.1.0", source="Lamps", limit=5)
                 rest = monitor.adapters.replay("lamps@1.1.0", cursor=part["next_cursor"])
                 assert (part["is_complete"], part["newly_good"]) == (False, 2)
@@ -152,7 +146,7 @@ async def test_a_program_that_blocks_repairs_an_adapter_and_makes_rules(tmp_path
                 assert not monitor.rules.disable(rule["id"])["enabled"]
                 assert [each["id"] for each in monitor.rules.list()] == [rule["id"]]
                 monitor.rules.remove(rule["id"])
-                assert list(monitor.alerts(open=True, severity="P1")) == []
+                assert list(monitor.alerts.list(open=True, severity="P1")) == []
                 assert monitor.targets.export("json").count(b"\n") == 3
 
         await asyncio.to_thread(program)

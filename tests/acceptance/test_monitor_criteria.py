@@ -1,11 +1,9 @@
 """What the price monitor has to do to be called done, one test for each, on the local site."""
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from sqlalchemy import select
 
 from penstock.app.engine import open_queue
@@ -15,11 +13,7 @@ from penstock.products.sources import Visibility, set_visibility
 from penstock.products.tables import prices, source_products
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.model import DisabledReason
-from penstock.workloads.monitor.tables import (
-    scrape_adapter_status,
-    scrape_results,
-    scrape_targets,
-)
+from penstock.workloads.monitor.tables import scrape_adapter_status, scrape_results, scrape_targets
 from tests.clocks import HandClock
 from tests.monitors import NEW_SHOP, add_source, add_targets, product_page
 from tests.platforms import platform_for
@@ -31,12 +25,6 @@ from tests.watching import watching
 GOLDEN = Path(__file__).parents[2] / "golden" / "sgammo"
 SHOP = "http://shop01.test/product/{}"
 VALID = ("in-stock", "sale-price", "tiers", "others-on-the-page", "out-of-stock-with-price")
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
 
 
 def plant_sgammo(site: Site, *cases: str) -> list[str]:

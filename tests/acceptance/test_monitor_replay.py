@@ -1,90 +1,14 @@
 """A shop changes its markup: why says what is missing, and replay and shadow prove the repair."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
-
-from penstock.extract.registry import open_registry
 from penstock.quality.compare import Change
-from penstock.quality.replay import Replayed, Summary
-from penstock.quality.settings import QualitySettings
 from penstock.workloads.monitor import shadow, why
-from penstock.workloads.monitor.replaying import Replaying, Selection
 from penstock.workloads.monitor.tables import scrape_targets
+from tests.lamps import Bench, show
 from tests.site import Site
-from tests.site.answers import Reply
 from tests.stores import rows_of
-from tests.watching import Watch, watching
-
-ADAPTER = """
-from penstock.extract.adapter import Adapter, Findings
-from penstock.extract.page.document import Document
-from penstock.kernel.records import Availability, Extraction, ExtractReason
-
-
-def extract(document: Document) -> Extraction:
-    found = Findings()
-    found.add("url", document.url, "the page")
-    found.add("name", document.first_text("h1"), "h1")
-    text = document.first_text("{selector}")
-    if not text:
-        return found.failed("product", ExtractReason.SELECTOR_NOT_FOUND, "no {selector}")
-    found.add("price_minor", int(text.strip("$").replace(".", "")), "{selector}", text)
-    found.add("currency", "USD", "{selector}", text)
-    found.add("availability", Availability.IN_STOCK, ".stock", document.first_text(".stock"))
-    return found.found("product")
-
-
-ADAPTER = Adapter(
-    id="lamps", version="{version}", gives="product", extract=extract, domain="lamps.test",
-    urls=("lamps.test/*",),
-)
-"""
-PAGE = (
-    "<html><body><h1>Lamp {}</h1><b class={}>$19.9{}</b><p class=stock>In stock</p></body></html>"
-)
-HOST = "lamps.test"
-NUMBERS = (1, 2, 3)
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
-
-
-def write_adapter(folder: Path, version: str, selector: str) -> str:
-    path = folder / f"lamps_{version.replace('.', '_')}.py"
-    path.write_text(ADAPTER.replace("{version}", version).replace("{selector}", selector))
-    return str(path)
-
-
-def show(site: Site, price_class: str) -> list[str]:
-    """Serve the shop with its prices in elements of a class; the URLs."""
-    for number in NUMBERS:
-        page = PAGE.format(number, price_class, number)
-        site.reply(HOST, f"/product/{number}", Reply(200, page))
-    return [f"http://{HOST}/product/{number}" for number in NUMBERS]
-
-
-class Bench:
-    """The adapter in use, its repaired version, and the pages of a monitor."""
-
-    def __init__(self, folder: Path) -> None:
-        self.old = write_adapter(folder, "1.0.0", ".price")
-        self.new = write_adapter(folder, "1.1.0", ".price, .amount")
-
-    @property
-    def extract(self) -> dict[str, tuple[str, ...]]:
-        return {"adapters": (self.old,), "candidates": (self.new,)}
-
-    async def replay(self, watch: Watch, name: str) -> tuple[list[Replayed], Summary]:
-        registry = open_registry([self.old], [self.new])
-        replaying = Replaying(watch.store, watch.engine.blobs, registry, QualitySettings())
-        summary = Summary()
-        found = replaying.run(name, Selection(since=0), summary)
-        return [each async for each in found], summary
+from tests.watching import watching
 
 
 async def test_replay_proves_the_repaired_adapter_on_pages_that_were_kept(

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
 #: More of them with PENSTOCK_TEST_API_EXAMPLES.
 EXAMPLES = os.environ.get("PENSTOCK_TEST_API_EXAMPLES", "5")
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
 
 
 async def test_schemathesis_finds_nothing(

@@ -19,7 +19,7 @@ import pytest
 
 from penstock.kernel.model import Outcome, ProxyFailed, Request, SiteWide
 from penstock.kernel.proxies import Member
-from tests.platforms import platform_for
+from tests.platforms import platform_for, policies
 from tests.site import Reply, Site
 from tests.site.pages import page
 from tests.unit.kernel.fetchers.tls import tls_front, trust
@@ -140,12 +140,10 @@ class Journey:
 async def travel(site: Site, folder: Path, url: str, *endpoints: str, **policy: Any) -> Journey:
     """Fetch a URL of the site through the proxies; `{port}` in the URL is the site's."""
     entry = {"proxy": {"use": "always"}, "respect_robots_txt": False, **policy}
-    file = folder / "policies.yaml"
-    file.write_text(json.dumps({"domains": {"default": entry}}), encoding="utf-8")
     async with platform_for(
         site,
         admission={"known_hosts": known_hosts(site)},
-        policies={"files": (file,)},
+        policies=policies(folder, default=entry),
         proxies={"endpoints": endpoints, "domain_cooldown_seconds": 0},
         http={"timeout_seconds": 5},
     ) as platform:

@@ -16,18 +16,6 @@ from tests.site import Site
 from tests.site.shops import product
 
 
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
-
-
-@pytest.fixture
-async def platform(site: Site) -> AsyncIterator[Platform]:
-    async with platform_for(site) as platform:
-        yield platform
-
-
 def read(outcome: Outcome) -> Reading:
     assert outcome.reading
     return outcome.reading

@@ -16,12 +16,14 @@ from penstock.core.errors import BlobError
 from penstock.events.log import EventLog
 from penstock.kernel.model import Outcome
 from penstock.kernel.policy import Pace, Rate
+from penstock.kernel.switches import Switches
+from penstock.queue.health import judge, report
 from penstock.queue.lanes import Result
-from penstock.queue.ports import Claim, Item
+from penstock.queue.ports import Claim, Ending, Item
 from penstock.queue.station import turns_within
 from penstock.queue.tables import items
 from penstock.workloads.fetch.lane import NAME, FetchLane
-from tests.platforms import settings_for
+from tests.platforms import policies, settings_for
 from tests.shell import eventually
 from tests.site import Reply, Site
 from tests.stores import row_of, states_of
@@ -72,24 +74,12 @@ async def running(folder: Path, site: Site, **sections: Any) -> AsyncIterator[Be
         await work
 
 
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
-
-
-def policies(folder: Path, text: str) -> dict[str, Any]:
-    path = folder / "policies.yaml"
-    path.write_text(text)
-    return {"shipped": False, "files": [path]}
-
-
 async def test_a_closed_domain_is_given_back_and_holds_up_nobody(
     tmp_path: Path, site: Site
 ) -> None:
     hour = SystemClock().now().hour
-    closed = f"allowed_hours: {{start: {(hour + 2) % 24}, end: {(hour + 3) % 24}}}"
-    rules = policies(tmp_path, f"domains:\n  shop01.test:\n    {closed}\n")
+    closed = {"allowed_hours": {"start": (hour + 2) % 24, "end": (hour + 3) % 24}}
+    rules = policies(tmp_path, shop01_test=closed)
     async with running(tmp_path, site, policies=rules) as bench:
         await bench.engine.queue.put(products("shop01.test", 50) + products("shop02.test", 20, 50))
         await eventually(lambda: bench.over(20))
@@ -106,7 +96,7 @@ async def test_a_closed_domain_is_given_back_and_holds_up_nobody(
 async def test_of_a_slow_domain_only_what_it_can_take_is_claimed(
     tmp_path: Path, site: Site
 ) -> None:
-    rules = policies(tmp_path, "domains:\n  shop01.test:\n    request_delay_ms: 5000\n")
+    rules = policies(tmp_path, shop01_test={"request_delay_ms": 5000})
     async with running(tmp_path, site, policies=rules) as bench:
         await bench.engine.queue.put(
             products("shop01.test", 100) + products("shop02.test", 60, 100)
@@ -115,6 +105,40 @@ async def test_of_a_slow_domain_only_what_it_can_take_is_claimed(
         states = list((await states_of(bench.engine.store)).values())
     assert states.count("claimed") <= 5
     assert states.count("waiting") >= 90
+
+
+async def test_who_is_idle_gets_work_though_most_of_what_is_held_waits(
+    tmp_path: Path, site: Site
+) -> None:
+    slow = {"request_delay_ms": 600_000, "respect_robots_txt": False}
+    rules = policies(tmp_path, shop01_test=slow)
+    limits = {"capacity": 20, "claim_at_once": 20, "keep_seconds": 86_400}
+    async with running(tmp_path, site, policies=rules, queue=limits, fetch={"workers": 2}) as bench:
+        await bench.engine.queue.put(products("shop01.test", 16))
+        await eventually(lambda: bench.over(1) and bench.engine.station.held == 15)
+        await bench.engine.queue.put(products("shop02.test", 3, 16))
+        await eventually(lambda: bench.over(4))
+    assert {result.claim.group for result in bench.results[1:]} == {"shop02.test"}
+
+
+async def test_a_site_that_stays_down_makes_a_lane_in_which_nothing_succeeds(
+    tmp_path: Path, site: Site
+) -> None:
+    down = policies(tmp_path, down_test={"respect_robots_txt": False})
+    async with running(tmp_path, site, policies=down) as bench:
+        station = bench.engine.station
+        await bench.engine.queue.put(products("down.test", 30))
+        await eventually(lambda: station.progress.in_vain[NAME] >= 30 and not station.held)
+        told = report(station, [], Switches(), SystemClock())
+        worker = {"id": "w", "kind": "worker", "silent_ms": 0, "status": told}
+        ill = judge(await bench.engine.queue.depth(), [worker], {})
+        await bench.engine.queue.put(products("shop01.test", 1, 30))
+        await eventually(lambda: NAME in station.progress.last_success)
+    assert ill.status == "degraded"
+    assert "tries came to nothing" in ill.problems[0]
+    assert bench.results[0].outcome.failure
+    assert len(bench.results) < 30, "most were put back, because the circuit is open"
+    assert station.progress.in_vain[NAME] == 0
 
 
 async def test_an_item_that_makes_no_sense_is_buried_with_the_reason(
@@ -128,6 +152,27 @@ async def test_an_item_that_makes_no_sense_is_buried_with_the_reason(
         row = await row_of(bench.engine.store, "f" * 32)
     assert row["state"] == "dead"
     assert row["failure"]["reason"] == "bad_payload"
+
+
+class Speechless(FetchLane):
+    """A lane that can make nothing of what failed."""
+
+    def conclude(self, claim: Claim, outcome: Outcome) -> Ending:
+        raise KeyError("url")
+
+
+async def test_of_what_its_lane_can_make_nothing_of_the_first_reason_is_kept(
+    tmp_path: Path, site: Site
+) -> None:
+    async with running(tmp_path, site) as bench:
+        bench.engine.station._lanes = {NAME: Speechless(bench.engine.log)}
+        await bench.engine.queue.put([Item("f" * 32, NAME, {"no": "url"})])
+        await bench.engine.queue.put(products("shop01.test", 1))
+        await eventually(lambda: len(site.hits) > 1 and bench.engine.station.held == 0)
+        senseless = await row_of(bench.engine.store, "f" * 32)
+        fine = await row_of(bench.engine.store, f"{0:032}")
+    assert (senseless["state"], senseless["failure"]["reason"]) == ("dead", "bad_payload")
+    assert (fine["state"], fine["failure"]["reason"]) == ("dead", "internal_error")
 
 
 async def suspect(engine: Engine, numbers: Sequence[int], **traits: int) -> None:

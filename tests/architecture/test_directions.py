@@ -26,6 +26,7 @@ ANYWHERE = "penstock"
 DOORS: dict[str, tuple[str, ...]] = {
     "ada_url": ("penstock.core.urls",),
     "aiohttp": ("penstock.kernel.fetchers",),
+    "aiokafka": ("penstock.events.kafka", "penstock.client.stream_kafka"),
     "alembic": ("penstock.store",),
     "apprise": ("penstock.notify.alerts",),
     "babel": ("penstock.core.money", "penstock.quality.gazetteer"),
@@ -47,12 +48,12 @@ DOORS: dict[str, tuple[str, ...]] = {
     "pydantic_settings": ("penstock.kernel.settings", "penstock.settings"),
     "python_socks": ("penstock.kernel.fetchers",),
     "pyarrow": ("penstock.products.export",),
-    "redis": ("penstock.kernel.redis",),
+    "redis": ("penstock.kernel.redis", "penstock.client.stream_redis"),
     "rich": ("penstock.cli",),
     "selectolax": ("penstock.extract.page",),
     "sqlalchemy": (
         *("penstock.store", "penstock.queue", "penstock.events", "penstock.workloads"),
-        *("penstock.web", "penstock.products"),
+        *("penstock.web", "penstock.products", "penstock.cache"),
     ),
     "stdnum": ("penstock.extract.values.gtin",),
     "starlette": ("penstock.web", "penstock.api", "penstock.app.service"),
@@ -63,7 +64,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "uvicorn": ("penstock.api.server",),
     "uvloop": ("penstock.cli",),
     "webencodings": (ANYWHERE,),
-    "yaml": ("penstock.kernel.policy", "penstock.settings"),
+    "yaml": ("penstock.kernel.policy", "penstock.settings", "penstock.workloads.stream.seed_file"),
     "yarl": ("penstock.kernel.fetchers",),
 }
 

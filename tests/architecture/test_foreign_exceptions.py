@@ -7,13 +7,15 @@ import ssl
 from types import ModuleType
 
 import aiohttp.client_exceptions
+import aiokafka.errors
 import obstore.exceptions
 import pytest
 import python_socks
 
 from penstock.blobs.s3 import mapped
 from penstock.blobs.settings import BlobSettings
-from penstock.core.errors import AddressRefused, BlobError
+from penstock.core.errors import AddressRefused, BlobError, EventRefused, EventsLost
+from penstock.events.kafka.cluster import TROUBLE, Cluster
 from penstock.kernel.fetchers.http import failure_of
 from penstock.kernel.model import Broken, Failure, ProxyFailed, Refused, SiteWide, UrlSpecific
 
@@ -41,6 +43,14 @@ FOREIGN_OF_BLOBS = [
     for thing in vars(obstore.exceptions).values()
     if inspect.isclass(thing) and issubclass(thing, Exception)
 ]
+FOREIGN_OF_EVENTS = [
+    thing
+    for thing in vars(aiokafka.errors).values()
+    if inspect.isclass(thing)
+    and issubclass(thing, Exception)
+    # That is what those with a number are derived from; it has none.
+    and thing is not aiokafka.errors.BrokerResponseError
+]
 
 
 @pytest.mark.parametrize("kind", FOREIGN, ids=lambda kind: kind.__name__)
@@ -56,8 +66,19 @@ def test_every_exception_of_the_object_store_is_a_blob_error(kind: type[Exceptio
         raise instance(kind)
 
 
+@pytest.mark.parametrize(
+    "kind", [*FOREIGN_OF_EVENTS, OSError, TimeoutError], ids=lambda kind: kind.__name__
+)
+def test_every_exception_of_kafka_loses_or_refuses_events(kind: type[Exception]) -> None:
+    assert issubclass(kind, TROUBLE)
+    meaning = Cluster("kafka.test:9092", {}).meaning_of(instance(kind))
+    assert isinstance(meaning, EventsLost | EventRefused)
+    assert "kafka.test:9092" in str(meaning)
+
+
 def test_the_clients_export_exceptions() -> None:
     assert len(FOREIGN) > 25
+    assert len(FOREIGN_OF_EVENTS) > 50
     assert len(FOREIGN_OF_BLOBS) > 10
 
 

@@ -20,7 +20,7 @@ from penstock.kernel.model import Outcome, ProxyFailed, Refused, Request
 from tests.acceptance.test_proxies import PASSWORD, USER, Running, free_port, program, run
 from tests.acceptance.test_proxies import run_tinyproxy as tinyproxy_in
 from tests.browsers import Place
-from tests.platforms import platform_for
+from tests.platforms import platform_for, said
 from tests.site import Site
 from tests.site.canary import Canary
 from tests.site.pages import page
@@ -28,12 +28,6 @@ from tests.site.pages import page
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WAYS = "http://scripted.test/ways"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def whole_site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
 
 
 @pytest.fixture
@@ -96,7 +90,7 @@ def heard(listener: socket.socket) -> bool:
 
 def refusals(outcome: Outcome) -> int:
     assert outcome.ok, outcome.failure
-    notes = [said.answer for said in outcome.trace if said.gate == "browser"]
+    notes = said(outcome, "browser")
     counts = [int(note.split()[0]) for note in notes if note.endswith("were refused")]
     return sum(counts)
 

@@ -3,29 +3,15 @@
 The list is that of the kernel; the canary stands for a private service and must not be contacted.
 """
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from tests.chaos.test_attacks import HOSTS, SCHEMES, WHOLE_URLS
-from tests.services import Service, serving, wanted
+from tests.chaos.attacks import HOSTS, SCHEMES, WHOLE_URLS
+from tests.services import Service, wanted
 from tests.site import Reply, Site
 
 GOOD = "http://shop01.test/product/1"
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
-
-
-@pytest.fixture
-async def service(tmp_path: Path, site: Site) -> AsyncIterator[Service]:
-    async with serving(site, tmp_path) as service:
-        yield service
 
 
 def attacks(port: int) -> list[str]:

@@ -83,7 +83,7 @@ async def process(redis_server: PrivateRedis, clock: HandClock) -> AsyncIterator
         yield Process(
             clock,
             FallbackPacing(RedisPacing(shared, clock, 120), MemoryPacing(clock), SAFE, link, clock),
-            FallbackBreaker(RedisBreaker(shared, RULE), MemoryBreaker(RULE, clock), link),
+            FallbackBreaker(RedisBreaker(shared, RULE, clock), MemoryBreaker(RULE, clock), link),
             FallbackRobotsCache(
                 RedisRobotsCache(shared), MemoryRobotsCache(clock, 1024 * 1024), link
             ),

@@ -1,4 +1,4 @@
-"""Every back end of the shared state, as the suites take them: by port, as often as they like."""
+"""Every back end, as the suites take them: by port, as often as they like."""
 
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -15,11 +15,24 @@ from penstock.kernel.ports import Breaker, Pacing, RobotsCache
 from penstock.kernel.redis import RedisBreaker, RedisPacing, RedisRobotsCache, Server, connect
 from penstock.kernel.robots import MemoryRobotsCache
 from penstock.kernel.settings import BreakerSettings, SharedSettings
+from penstock.queue.sql import SqlQueue
+from penstock.store.store import Store
 from tests.clocks import HandClock
+from tests.kafka_server import kafka, own_kafka
+from tests.platforms import site, whole_site
 from tests.redis_server import PrivateRedis, find_program
-from tests.stores import in_postgres, in_sqlite, postgres, stores
+from tests.stores import Stores, in_postgres, in_sqlite, postgres, stores
 
-__all__ = ["in_postgres", "in_sqlite", "postgres", "stores"]
+__all__ = [
+    "in_postgres",
+    "in_sqlite",
+    "kafka",
+    "own_kafka",
+    "postgres",
+    "site",
+    "stores",
+    "whole_site",
+]
 
 
 class BackEnd(Protocol):
@@ -68,7 +81,7 @@ class InRedis:
         return RedisPacing(await self.connect(), self._clock, lease_seconds)
 
     async def breaker(self, **rule: Any) -> Breaker:
-        return RedisBreaker(await self.connect(), BreakerSettings(**rule))
+        return RedisBreaker(await self.connect(), BreakerSettings(**rule), self._clock)
 
     async def robots_cache(self) -> RobotsCache:
         return RedisRobotsCache(await self.connect())
@@ -101,6 +114,22 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.start()
     yield server.url
     server.kill()
+
+
+@pytest.fixture
+async def store(stores: Stores) -> Store:
+    return await stores.open()
+
+
+@pytest.fixture
+async def queue(stores: Stores) -> SqlQueue:
+    return await stores.queue()
+
+
+@pytest.fixture
+async def eye(stores: Stores) -> Store:
+    """Another process that looks at what is committed."""
+    return await stores.open()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.kernel.breaker import MAX_CIRCUITS, PROBE_PATIENCE, MemoryBreaker
 from penstock.kernel.model import Pass
-from penstock.kernel.ports import Breaker
+from penstock.kernel.ports import Breaker, CircuitState, Turned
 from penstock.kernel.settings import BreakerSettings
 from tests.clocks import HandClock
 from tests.contract.conftest import BackEnd
@@ -271,3 +271,38 @@ async def test_domains_without_trouble_take_no_memory(clock: HandClock) -> None:
         await breaker.report(await enter(breaker, f"once{n}.test"), well=True)
 
     assert len(breaker) == 0
+
+
+async def test_whoever_reports_hears_that_the_circuit_turned(
+    breaker: Breaker, clock: HandClock
+) -> None:
+    await go(breaker, well=False, times=5)
+
+    assert await breaker.report(await enter(breaker), well=False) == Turned("open", COOLDOWN)
+    clock.move(COOLDOWN)
+    assert await breaker.report(await enter(breaker), well=None) is None
+    assert await breaker.report(await enter(breaker), well=True) == Turned("closed")
+    assert await breaker.report(await enter(breaker), well=True) is None
+
+
+async def test_a_bad_probe_turns_the_circuit_open_again(half_open: Breaker) -> None:
+    assert await half_open.report(await enter(half_open), well=False) == Turned("open", COOLDOWN)
+
+
+async def test_domains_that_are_not_up_are_told(back_end: BackEnd, clock: HandClock) -> None:
+    rule = {"trip": "consecutive", "threshold": 2, "cooldown_seconds": 30, "cooldown_factor": 2}
+    breaker = await back_end.breaker(**rule, max_cooldown_seconds=300)
+    await go(breaker, well=False)
+    assert await breaker.troubled() == []
+
+    await go(breaker, well=False)
+    assert await breaker.troubled() == [CircuitState(DOMAIN, "open", 2, 30.0)]
+
+    clock.move(30)
+    assert await breaker.troubled() == [CircuitState(DOMAIN, "half_open", 2, 30.0)]
+    await go(breaker, well=False)
+    assert await breaker.troubled() == [CircuitState(DOMAIN, "open", 3, 60.0)]
+
+    clock.move(60)
+    await go(breaker, well=True)
+    assert await breaker.troubled() == []

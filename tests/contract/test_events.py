@@ -29,11 +29,6 @@ class Names:
 
 
 @pytest.fixture
-async def store(stores: Stores) -> Store:
-    return await stores.open()
-
-
-@pytest.fixture
 def log(store: Store) -> EventLog:
     return EventLog(store)
 

@@ -50,12 +50,6 @@ def new_browser_fetcher(admission: Admission, place: Place) -> BrowserFetcher:
     return BrowserFetcher(means, admission)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def whole_site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
-
-
 @pytest.fixture
 def site(whole_site: Site) -> Site:
     whole_site.hits.clear()

@@ -114,6 +114,31 @@ async def test_the_first_run_after_enabling_is_a_canary_and_the_rest_waits_for_i
     assert not (await monitor.status())["needs_canary"]
 
 
+async def test_what_the_broken_adapter_could_not_read_is_due_when_it_is_enabled_again(
+    stores: Stores,
+) -> None:
+    monitor = await broken_shop(stores, 1)
+    await monitor.run(monitor.changed_markup)
+    await monitor.adapters.enable("product@shop", "ann")
+    await monitor.tick()
+    canary = await monitor.claims()
+    await monitor.end(canary, monitor.good)
+    await monitor.tick()
+    assert (len(canary), len(await monitor.claims())) == (3, 17)
+
+
+async def test_what_was_read_well_keeps_its_time_when_an_adapter_is_enabled_again(
+    stores: Stores,
+) -> None:
+    monitor = await open_monitor(stores)
+    await monitor.targets(await monitor.source(), 3)
+    await monitor.run(monitor.good)
+    before = [row["next_due_at"] for row in await monitor.all_targets()]
+    await monitor.adapters.disable("product@shop", "ann", DisabledReason.MANUAL)
+    await monitor.adapters.enable("product@shop", "ann")
+    assert [row["next_due_at"] for row in await monitor.all_targets()] == before
+
+
 async def test_a_bad_canary_disables_the_adapter_again(stores: Stores) -> None:
     monitor = await broken_shop(stores, 2)
     await monitor.tick()
@@ -199,6 +224,27 @@ async def test_disabling_and_enabling_during_a_canary_leaves_no_target_waiting(
     await monitor.end(await monitor.claims(), monitor.good)
     assert all(row["next_due_at"] is not None for row in await monitor.all_targets())
     assert not (await monitor.status())["needs_canary"]
+
+
+async def test_the_rest_of_a_run_is_not_read_by_an_adapter_that_was_disabled_and_is_back(
+    stores: Stores,
+) -> None:
+    monitor = await open_monitor(stores)
+    await monitor.targets(await monitor.source(), 6)
+    await monitor.tick()
+    await monitor.adapters.disable("product@shop", "ann", DisabledReason.MANUAL)
+    await monitor.adapters.enable("product@shop", "ann")
+
+    claims = await monitor.claims()
+    refused = [await monitor.lane.provide(claim) for claim in claims]
+    await monitor.end(claims, monitor.good)
+
+    assert [each and each.reason for each in refused] == ["adapter_disabled"] * 6
+    [run] = await monitor.all_runs()
+    assert (run["status"], run["urls_over"], run["urls_attempted"]) == ("QUARANTINED", 6, 0)
+    await monitor.make_due()
+    await monitor.tick()
+    assert len(await monitor.claims()) == 3
 
 
 async def test_what_was_set_aside_too_late_to_be_woken_is_looked_at_after_an_hour(

@@ -138,6 +138,17 @@ async def test_kept_pages_are_read_again_oldest_first(archive: Archive) -> None:
     assert summary.is_safe
 
 
+async def test_what_came_instead_of_a_page_is_not_read(archive: Archive) -> None:
+    nothing_read = {"record": None, "failure": {"reason": "http_404", "detail": "gone"}}
+    gone: dict[str, Any] = {"fetch_status": "error", "verdict": None, "reason": "http_404"}
+    await archive.keep("a", make_page(), document=nothing_read, **gone)
+    await archive.keep("b", make_page(), "product@0.1.0", at=2, verdict=None)
+
+    found, summary = await archive.replay("product")
+
+    assert ([each.key for each in found], summary.pages) == (["b"], 1)
+
+
 async def test_replay_changes_nothing(archive: Archive) -> None:
     await archive.keep("a", make_page())
     before = await rows_of(archive.store, scrape_results)

@@ -427,8 +427,8 @@ async def test_who_asks_for_clearance_hears_of_any_trouble(stores: Stores) -> No
 
     clearance._store = SimpleNamespace(read=read)  # type: ignore[assignment]
     with pytest.raises(ZeroDivisionError):
-        await clearance.ask("nonsense")
-    refused = await clearance.ask("nonsense")
+        await clearance.ask("nonsense", "no run")
+    refused = await clearance.ask("nonsense", "no run")
     assert refused is not None
     assert refused.reason == "target_withdrawn"
 

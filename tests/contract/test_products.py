@@ -291,10 +291,38 @@ async def test_override_with_an_impossible_price_is_refused(store: Store, shop: 
     written = await write_one(store, shop.offer())
     override = partial(corrections.override, price_id=written.price_id, who="ann", why="x")
 
-    for price in ("0", "-1", "100000000", "1.999", "NaN", "sNaN", "Infinity"):
+    for price in ("0", "-1", "1000000", "1.999", "NaN", "sNaN", "Infinity"):
         with pytest.raises(InvalidRequest, match="price"):
             await store.write(partial(override, price=Decimal(price)))
     assert await store.read(_number_of_corrections) == 0
+
+
+async def test_override_is_no_finer_than_its_currency(store: Store, shop: Shop) -> None:
+    written = await write_one(store, shop.offer(currency="JPY", price_minor=1980))
+    override = partial(corrections.override, price_id=written.price_id, who="ann", why="x")
+
+    with pytest.raises(InvalidRequest, match="between 1 and 99999999 JPY"):
+        await store.write(partial(override, price=Decimal("19.80")))
+    await store.write(partial(override, price=Decimal("1890.00")))
+
+
+async def test_what_ops_see_of_an_overridden_price_has_no_cost_per_round_of_the_wrong_one(
+    store: Store, shop: Shop
+) -> None:
+    written = await write_one(store, shop.offer(**ROUNDS))
+
+    async def costs() -> list[Decimal | None]:
+        rows = await store.read(lambda unit: history.list_prices(unit, history.Filter()))
+        return [row["cost_per_round"] for row in rows]
+
+    before = await costs()
+    await store.write(
+        lambda unit: corrections.override(
+            unit, written.price_id, Decimal("12.34"), who="ann", why="per box"
+        )
+    )
+
+    assert (before, await costs()) == ([Decimal("0.3998")], [None])
 
 
 async def test_one_correction_of_a_price_counts_at_a_time(store: Store, shop: Shop) -> None:

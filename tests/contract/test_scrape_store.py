@@ -1,11 +1,8 @@
 """Tasks and jobs of the scrape service on every store."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from penstock.kernel.model import UrlSpecific
 from penstock.workloads.scrape.retention import forget_expired
@@ -14,12 +11,6 @@ from tests.site import Site
 from tests.stores import Stores, counted, pending
 
 SHOP = "http://shop01.test/product/{}"
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    async with Site() as site:
-        yield site
 
 
 def place_of(stores: Stores) -> dict[str, Any]:
@@ -52,7 +43,7 @@ async def test_the_same_idempotency_key_gives_the_same_task(
             )
             for _ in range(2)
         ]
-        listed = (await service.get("/scrape")).json()["data"]
+        listed = await service.tasks()
 
     assert first.json()["data"] == again.json()["data"]
     assert again.headers["Idempotency-Replayed"] == "true"
@@ -71,7 +62,7 @@ async def test_of_many_tasks_at_once_as_many_are_taken_on_as_there_is_room_for(
         posts = [service.post("/scrape", wanted(SHOP.format(n))) for n in range(12)]
         posts.insert(3, service.post("/scrape/batch", {"targets": [wanted(SHOP.format(99))] * 6}))
         answers = await asyncio.gather(*posts)
-        listed = (await service.get("/scrape")).json()["data"]
+        listed = await service.tasks()
         waiting = await pending(service.engine.store)
 
     accepted = [each.json()["data"]["task_id"] for each in answers if each.status_code == 202]

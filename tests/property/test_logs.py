@@ -29,6 +29,8 @@ PLACES = (
     "https://{}@h.test",
     "http://jo:p@{}@h.test:8080/",
     "https:/jo:{}@h.test/",
+    "postgresql://jo:/{}@h.test/db",
+    "http://jo:{}#a?b@h.test",
     "socks5://jo:{}@[::1]:1080",
     "https://h.test/a?key={}",
     "https://h.test?{}",

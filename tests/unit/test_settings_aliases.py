@@ -1,4 +1,4 @@
-"""The names of the scrape service's own configuration are taken, and ours win."""
+"""The names of the configurations of scrape service and page fetcher are taken; ours win."""
 
 import os
 from pathlib import Path
@@ -19,6 +19,12 @@ VALUES: dict[str, Any] = {
     "SCRAPER_SERVICE_KEY": "a-key",
     "SCRAPER_BACKEND_SERVICE_KEY": "b-key",
     "SCRAPER_WEBHOOK_SECRET": "c-secret",
+    "PAGE_FETCHER_REDIS_URL": "redis://cache.example:6380",
+    "PAGE_FETCHER_KAFKA_BOOTSTRAP_SERVERS": "kafka.example:9093",
+    "PAGE_FETCHER_INPUT_QUEUE": "my_queue",
+    "PAGE_FETCHER_DLQ_QUEUE": "my_dlq",
+    "PAGE_FETCHER_WEBPAGE_LOG_TOPIC": "my_log",
+    "PAGE_FETCHER_USER_AGENT": "OttoBot/1.0",
 }
 DEFAULTS = {
     "SCRAPER_PORT": 8001,
@@ -38,13 +44,30 @@ DEFAULTS = {
     "SCRAPER_CREDENTIAL_CACHE_TTL_SECONDS": 300,
     "SCRAPER_CREDENTIAL_MAX_RETRIES": 3,
     "SCRAPER_GRACEFUL_SHUTDOWN_SECONDS": 30,
+    "PAGE_FETCHER_KAFKA_BOOTSTRAP_SERVERS": "localhost:9092",
+    "PAGE_FETCHER_INPUT_QUEUE": "crawler_queue",
+    "PAGE_FETCHER_DLQ_QUEUE": "page_fetcher_dlq",
+    "PAGE_FETCHER_WEBPAGE_LOG_TOPIC": "webpage_log",
+    "PAGE_FETCHER_REQUEST_TIMEOUT_SECONDS": 30.0,
+    "PAGE_FETCHER_MAX_RETRIES": 3,
+    "PAGE_FETCHER_RETRY_BACKOFF_BASE_SECONDS": 2.0,
+    "PAGE_FETCHER_MAX_REDIRECTS": 5,
+    "PAGE_FETCHER_CACHE_TTL_SECONDS": 3600,
+    "PAGE_FETCHER_RATE_LIMIT_PER_SECOND": 1.0,
+    "PAGE_FETCHER_CIRCUIT_BREAKER_FAILURE_THRESHOLD": 5,
+    "PAGE_FETCHER_CIRCUIT_BREAKER_INITIAL_BACKOFF_SECONDS": 30.0,
+    "PAGE_FETCHER_CIRCUIT_BREAKER_MAX_BACKOFF_SECONDS": 300.0,
+    "PAGE_FETCHER_CIRCUIT_BREAKER_BACKOFF_MULTIPLIER": 2.0,
+    "PAGE_FETCHER_ROBOTS_TXT_CACHE_TTL_SECONDS": 86400,
+    "PAGE_FETCHER_POLL_TIMEOUT_SECONDS": 5.0,
 }
 
 
 @pytest.fixture(autouse=True)
 def _clean_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty folder, and an environment without anything of ours."""
-    for name in [name for name in os.environ if name.startswith(("PENSTOCK_", "SCRAPER_"))]:
+    ours = ("PENSTOCK_", "SCRAPER_", "PAGE_FETCHER_")
+    for name in [name for name in os.environ if name.startswith(ours)]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 

@@ -4,7 +4,7 @@ What fetches is here; what works from a store is in `engine`, with what that nee
 """
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
@@ -20,6 +20,7 @@ from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, Lookup, SystemLookup
 from penstock.kernel.assembly import Parts, assemble
 from penstock.kernel.breaker import MemoryBreaker
+from penstock.kernel.circuits import Circuits, RuleSet
 from penstock.kernel.fallback import FallbackBreaker, FallbackPacing, FallbackRobotsCache, Link
 from penstock.kernel.fetchers.browser.fetcher import BrowserFetcher
 from penstock.kernel.fetchers.browser.means import Means
@@ -35,7 +36,7 @@ from penstock.kernel.proxies import ProxyPool
 from penstock.kernel.reader import Reader
 from penstock.kernel.retry import Retry
 from penstock.kernel.robots import MemoryRobotsCache, Robots
-from penstock.kernel.settings import open_policies
+from penstock.kernel.settings import BreakerSettings, open_policies
 from penstock.kernel.switches import Switches
 from penstock.quality.standalone import StandaloneJudge
 from penstock.settings import Settings
@@ -59,6 +60,7 @@ class Platform:
     proxies: ProxyPool
     pipeline: Pipeline
     switches: Switches
+    circuits: Circuits
     supervisor: Supervisor
     #: Of all background work in this process, for its health.
     supervisors: list[Supervisor]
@@ -80,7 +82,7 @@ class _State:
     """What several processes may share."""
 
     pacing: Pacing
-    breaker: Breaker
+    circuits: Circuits
     robots: RobotsCache
     keep_beating: Callable[[], Awaitable[None]] | None = None
 
@@ -107,6 +109,7 @@ async def build(
         paces = {
             "scrape": settings.scrape.as_policy(),
             "monitor": settings.monitor.as_policy(),
+            "stream": settings.stream.as_policy(),
         }
         policies = open_policies(settings.pacing, settings.policies, paces)
         proxies = ProxyPool(settings.proxies, clock)
@@ -120,11 +123,11 @@ async def build(
             admission=admission,
             policies=policies,
             robots=Robots(state.robots, settings.robots, clock),
-            breaker=state.breaker,
+            circuits=state.circuits,
             pacing=state.pacing,
             proxies=proxies,
             identities=identities,
-            retry=Retry(settings.retry, chance),
+            retry=Retry(settings.retry, chance, {"stream": settings.stream.as_retry()}),
             reader=open_reader(settings),
             fetchers={http.name: http, browsers.name: browsers},
             switches=switches,
@@ -152,6 +155,7 @@ async def build(
             proxies=proxies,
             pipeline=assemble(parts),
             switches=switches,
+            circuits=state.circuits,
             supervisor=supervisor,
             supervisors=[supervisor],
             browsers=browsers.pool,
@@ -173,29 +177,41 @@ async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _St
     pages = settings.browser.page_seconds + settings.browser.acquire_seconds
     longest = max(settings.http.timeout_seconds, pages) + GRACE_SECONDS
     lease = max(settings.pacing.lease_seconds, longest)
-    rule = settings.breaker.model_copy(
-        update={"probe_seconds": max(settings.breaker.probe_seconds, longest)}
-    )
-    local = _State(
-        pacing=MemoryPacing(clock, lease),
-        breaker=MemoryBreaker(rule, clock),
-        robots=MemoryRobotsCache(clock, settings.robots.cache_bytes),
-    )
+    rules = {"": settings.breaker, "stream": settings.stream.as_breaker()}
+    # A probe that hangs holds its slot for as long as the longest fetch may take.
+    rules = {
+        name: rule.model_copy(update={"probe_seconds": max(rule.probe_seconds, longest)})
+        for name, rule in rules.items()
+    }
+    local: dict[str, Breaker] = {name: MemoryBreaker(rule, clock) for name, rule in rules.items()}
+    pacing = MemoryPacing(clock, lease)
+    robots = MemoryRobotsCache(clock, settings.robots.cache_bytes)
     shared = settings.shared
     if not shared.url:
-        return local
+        return _State(pacing, _circuits(rules, local), robots)
     redis = _redis()
     server = await stack.enter_async_context(redis.connect(shared))
-    pacing = redis.RedisPacing(server, clock, lease)
-    breaker = redis.RedisBreaker(server, rule)
     link = Link(clock, shared.retry_seconds)
     safe = Pace((Rate(1, 1 / shared.safe_requests_per_second),), delay=0.0, concurrency=1)
+    breakers: dict[str, Breaker] = {
+        name: FallbackBreaker(redis.RedisBreaker(server, rule, clock), local[name], link)
+        for name, rule in rules.items()
+    }
     return _State(
-        pacing=FallbackPacing(pacing, local.pacing, safe, link, clock),
-        breaker=FallbackBreaker(breaker, local.breaker, link),
-        robots=FallbackRobotsCache(redis.RedisRobotsCache(server), local.robots, link),
+        pacing=FallbackPacing(redis.RedisPacing(server, clock, lease), pacing, safe, link, clock),
+        circuits=_circuits(rules, breakers),
+        robots=FallbackRobotsCache(redis.RedisRobotsCache(server), robots, link),
         keep_beating=redis.Presence(server, clock).keep_beating,
     )
+
+
+def _circuits(rules: Mapping[str, BreakerSettings], breakers: Mapping[str, Breaker]) -> Circuits:
+    """The platform's rule set, and those of workloads that have their own."""
+    sets = {
+        name: RuleSet(rule.rules, breakers[name], knocks=rule.probe == "head")
+        for name, rule in rules.items()
+    }
+    return Circuits(sets.pop(""), sets)
 
 
 def _redis() -> ModuleType:

@@ -9,6 +9,14 @@ from types import ModuleType
 from penstock.app import Platform
 from penstock.app.monitoring import Monitoring, keep_learning_paces, limit_of, open_monitoring
 from penstock.app.scraping import open_scrape_lane
+from penstock.app.streaming import (
+    expired_pages,
+    kafka_subscription,
+    keep_showing,
+    open_kafka_sink,
+    open_stored_lane,
+    stored_depth,
+)
 from penstock.blobs.local import LocalBlobs
 from penstock.blobs.ports import Blobs
 from penstock.core.chores import Chore, keep_doing
@@ -17,7 +25,7 @@ from penstock.core.errors import SettingsError
 from penstock.core.supervise import Supervisor
 from penstock.events.file import EventFile
 from penstock.events.log import EventLog
-from penstock.events.ports import Sink
+from penstock.events.ports import Sink, Subscriber
 from penstock.events.relay import Relay
 from penstock.notify.alerts import open_channels
 from penstock.notify.webhooks import WebhookSubscription
@@ -50,6 +58,8 @@ from penstock.workloads.scrape.lane import NAME as SCRAPE_LANE
 from penstock.workloads.scrape.lane import ScrapeLane
 from penstock.workloads.scrape.retention import files_in_use, forget_expired
 from penstock.workloads.scrape.waiting import Waiters
+from penstock.workloads.stream.lane import StoredLane
+from penstock.workloads.stream.model import NAME as STREAM_LANE
 
 DAY = 86400.0
 
@@ -66,6 +76,7 @@ class Engine:
     runs: Runs
     scrape: ScrapeLane
     monitoring: Monitoring
+    stream: StoredLane
     waiters: Waiters
     source: Source
     receiver: Receiver
@@ -134,7 +145,7 @@ async def open_engine(
 ) -> AsyncIterator[Engine]:
     """Everything that works from the store, as one worker among others; `only` names lanes."""
     clock = platform.clock
-    log = EventLog(store, [*open_sinks(settings), WebhookSubscription()])
+    log = EventLog(store, open_subscribers(settings))
     blobs, waiters, rows = open_blobs(settings), Waiters(), open_queue(settings, store)
     async with AsyncExitStack() as stack:
         scrape = await open_scrape_lane(
@@ -142,7 +153,8 @@ async def open_engine(
         )
         fetch = FetchLane(log, blobs if settings.fetch.keep_bodies else None)
         monitoring = open_monitoring(settings, platform, store, queue=rows, log=log, blobs=blobs)
-        lanes = _choose_lanes([fetch, scrape, monitoring.lane], only)
+        stream = open_stored_lane(settings, platform, store, log)
+        lanes = _choose_lanes([fetch, scrape, monitoring.lane, stream], only)
         heartbeat = Heartbeat(
             store,
             rows,
@@ -160,7 +172,11 @@ async def open_engine(
             pipeline=platform.pipeline,
             clock=clock,
             settings=_station_settings(settings),
-            settled=partial(_note, {SCRAPE_LANE: scrape, MONITOR_LANE: monitoring.lane}, settled),
+            settled=partial(
+                _note,
+                {SCRAPE_LANE: scrape, MONITOR_LANE: monitoring.lane, STREAM_LANE: stream},
+                settled,
+            ),
         )
         seat = Seat(store, heartbeat, "scheduler")
         await heartbeat.register()
@@ -175,6 +191,7 @@ async def open_engine(
             runs=Runs(store),
             scrape=scrape,
             monitoring=monitoring,
+            stream=stream,
             waiters=waiters,
             source=ways.source,
             receiver=ways.receiver,
@@ -196,7 +213,7 @@ async def open_engine(
 
 
 def _note(
-    lanes: Mapping[str, ScrapeLane | MonitorLane],
+    lanes: Mapping[str, ScrapeLane | MonitorLane | StoredLane],
     settled: Callable[[Result], None],
     result: Result,
 ) -> None:
@@ -217,7 +234,7 @@ async def _distribute(
     if not broker.url:
         return _Distribution(rows, Polling(rows, lanes, clock), NoReceiver())
     celery = _celery()
-    told = Told(rows)
+    told = Told(rows, clock)
     nudger: Nudger = await stack.enter_async_context(celery.CeleryNudger(broker))
     return _Distribution(
         NudgingQueue(rows, nudger),
@@ -247,7 +264,9 @@ def _choose_lanes(all_lanes: Sequence[Lane], only: Collection[str]) -> Mapping[s
     return {name: lane for name, lane in lanes.items() if not only or name in only}
 
 
-def start_services(settings: Settings, platform: Platform, engine: Engine) -> list[Delivery]:
+async def start_services(
+    settings: Settings, platform: Platform, engine: Engine, stack: AsyncExitStack
+) -> list[Delivery]:
     """What one process at a time does for all: schedules, deliveries, upkeep."""
     store, clock, start = engine.store, platform.clock, engine.supervisor.start
     start("scheduler", engine.scheduler.run)
@@ -257,8 +276,11 @@ def start_services(settings: Settings, platform: Platform, engine: Engine) -> li
     start("target scheduler", targets.run)
     gauges = MonitorGauges(platform.metrics, store)
     start("gauges of targets", lambda: gauges.keep_looking(clock))
+    depth = partial(stored_depth, engine.rows)
+    start("gauges of pages", lambda: keep_showing(platform, engine.stream.metrics, depth))
     services = []
-    for sink in open_sinks(settings):
+    kafka = await open_kafka_sink(settings, stack)
+    for sink in [*open_sinks(settings), *kafka]:
         relay = Relay(
             store, sink, max_attempts=settings.events.max_attempts, chance=platform.chance
         )
@@ -299,9 +321,14 @@ def open_sinks(settings: Settings) -> list[Sink]:
     return [*open_channels(settings.notify), *files]
 
 
+def open_subscribers(settings: Settings) -> list[Subscriber]:
+    """Who is owed events from the moment they are written."""
+    return [*open_sinks(settings), *kafka_subscription(settings), WebhookSubscription()]
+
+
 def _chores(settings: Settings, store: Store) -> list[Chore]:
     upkeep, log, blobs = Upkeep(store), EventLog(store), open_blobs(settings)
-    in_use = partial(_blobs_in_use, store)
+    in_use = partial(blobs_in_use, store)
     done = settings.queue.keep_done_hours * 3600
     days = settings.events.keep_days * DAY
     return [
@@ -312,6 +339,7 @@ def _chores(settings: Settings, store: Store) -> list[Chore]:
         Chore(
             "old outcomes", lambda: forget_outcomes(store, settings.fetch.keep_outcomes_days * DAY)
         ),
+        expired_pages(store),
         Chore("expired tasks", partial(_forget_tasks, settings, store)),
         Chore("unused blobs", lambda: blobs.sweep(in_use, settings.blobs.retention_days * DAY)),
     ]
@@ -329,7 +357,8 @@ async def _forget_tasks(settings: Settings, store: Store) -> int:
     return erased.counts.total() + await forget_expired(store, scrape.retention_hours)
 
 
-async def _blobs_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
+async def blobs_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
+    """Which of some blobs anything in the store still speaks of."""
     fetched = await bodies_in_use(store, addresses)
     files = await files_in_use(store, addresses)
     return fetched | files | await pages_in_use(store, addresses)

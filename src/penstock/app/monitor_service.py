@@ -4,11 +4,10 @@ import random
 from collections.abc import Callable
 from functools import partial
 
-from penstock.app.engine import Engine, open_blobs, open_queue, open_sinks
+from penstock.app.engine import Engine, open_blobs, open_queue, open_subscribers
 from penstock.events.log import EventLog
 from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, SystemLookup
-from penstock.notify.webhooks import WebhookSubscription
 from penstock.queue.sql import SqlQueue
 from penstock.settings import Settings
 from penstock.store.store import Store
@@ -24,7 +23,7 @@ def service_of(settings: Settings, engine: Engine, chance: random.Random) -> Mon
 
 def service_on(settings: Settings, store: Store) -> MonitorService:
     """The service on a store alone, as a command has it; others do the work."""
-    log = EventLog(store, [*open_sinks(settings), WebhookSubscription()])
+    log = EventLog(store, open_subscribers(settings))
     queue = open_queue(settings, store)
     means = _means(settings, store, queue, log, chance=random.Random(), nudge=lambda: None)
     return open_service(means, settings.monitor, settings.quality)

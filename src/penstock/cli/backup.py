@@ -14,7 +14,7 @@ import typer
 from penstock import __version__
 from penstock.app.engine import open_blobs
 from penstock.cli.output import ExitCode, complain, stdout, write_json
-from penstock.cli.stores import with_store
+from penstock.cli.stores import with_existing_store, with_store
 from penstock.core.errors import StoreError
 from penstock.settings import Settings
 from penstock.store import dump, migrate
@@ -48,7 +48,7 @@ def backup(
         return counts
 
     try:
-        counts = with_store(save)
+        counts = with_existing_store(save)
         part.replace(file)
     except OSError as error:
         complain(f"{file} cannot be written: {error.strerror}")

@@ -5,13 +5,15 @@ import os
 import resource
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.util import find_spec
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from penstock.app import check_browser, check_proxy, check_shared
+from penstock.cli.doctor_stream import examine_stream
+from penstock.cli.findings import Finding
 from penstock.cli.output import ExitCode, print_table, write_json
 from penstock.core.errors import PenstockError
 from penstock.core.log import configure
@@ -23,16 +25,6 @@ from penstock.kernel.settings import open_policies
 from penstock.settings import Settings, load_settings, unknown_variables
 
 SPARE_FILES = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What was looked at, how it is, and what to do about it."""
-
-    subject: str
-    state: Literal["ok", "note", "problem"]
-    says: str
-    do: str = ""
 
 
 def doctor(
@@ -68,7 +60,8 @@ def _examine() -> list[Finding]:
         _shared,
         _chromium,
     ]
-    return [check(settings) for check in checks] + _proxies(settings)
+    found = [check(settings) for check in checks]
+    return [*found, *_proxies(settings), *examine_stream(settings)]
 
 
 def _settings(settings: Settings) -> Finding:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.output import print_table, safe, stdout, write_json
-from penstock.cli.stores import moment, with_store
+from penstock.cli.stores import moment, with_existing_store
 from penstock.events.log import EventLog
 from penstock.events.ports import Event
 from penstock.events.relay import Deliveries
@@ -46,7 +46,7 @@ def tail(
                     return
                 await asyncio.sleep(LOOK_EVERY)
 
-    _until_interrupted(lambda: with_store(show))
+    _until_interrupted(lambda: with_existing_store(show))
 
 
 @app.command()
@@ -60,7 +60,7 @@ def deliveries(as_json: AsJson = False) -> None:
         asked = Deliveries(store)
         return await asked.counts(), await asked.parked()
 
-    counts, parked = with_store(look)
+    counts, parked = with_existing_store(look)
     if as_json:
         for row in (*counts, *parked):
             write_json(row)
@@ -86,7 +86,7 @@ def retry(
     as_json: AsJson = False,
 ) -> None:
     """Have parked events delivered again."""
-    number = with_store(lambda _, store: Deliveries(store).retry_parked(sink))
+    number = with_existing_store(lambda _, store: Deliveries(store).retry_parked(sink))
     if as_json:
         write_json({"retried": number})
     else:

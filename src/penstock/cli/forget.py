@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from penstock.app.engine import open_blobs
+from penstock.app.engine import blobs_in_use, open_blobs
+from penstock.app.streaming import erase_streamed
 from penstock.cli.output import ExitCode, complain, print_table, safe, stderr, write_json
-from penstock.cli.stores import with_store
+from penstock.cli.stores import with_existing_store
 from penstock.core.errors import UrlError
 from penstock.core.urls import parse
 from penstock.events.log import EventLog
@@ -16,12 +17,10 @@ from penstock.notify.webhooks import WebhookSubscription
 from penstock.settings import Settings
 from penstock.store.store import Store
 from penstock.workloads.fetch import erasure as fetched
-from penstock.workloads.fetch.lane import bodies_in_use
 from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.erasure import Erasure
-from penstock.workloads.scrape.retention import files_in_use
 
-WHAT = ("tasks", "jobs", "outcomes", "items", "events", "submissions", "blobs")
+WHAT = ("tasks", "jobs", "outcomes", "items", "events", "submissions", "pages", "blobs")
 
 
 def forget(
@@ -40,7 +39,9 @@ def forget(
     _require_url(url)
     if not yes:
         typer.confirm(f"Erase everything of {safe(workspace or url or '')}?", abort=True)
-    erased, has_file = with_store(lambda settings, store: _erase(settings, store, workspace, url))
+    erased, has_file = with_existing_store(
+        lambda settings, store: _erase(settings, store, workspace, url)
+    )
     if as_json:
         write_json({"erased": erased})
     else:
@@ -69,6 +70,7 @@ async def _erase(
     else:
         erased = await erasure.erase_page(url or "")
         counts, addresses = await fetched.erase_page(store, url or "")
+        counts += await erase_streamed(settings, store, url or "")
     counts += erased.counts
     counts["blobs"] = await delete_blobs(settings, store, addresses | erased.blobs)
     return {name: counts[name] for name in WHAT}, settings.events.file is not None
@@ -84,7 +86,7 @@ def open_erasure(settings: Settings, store: Store) -> Erasure:
 async def delete_blobs(settings: Settings, store: Store, addresses: Collection[str]) -> int:
     """Delete those blobs that nothing else speaks of; how many."""
     blobs, wanted = open_blobs(settings), sorted(addresses)
-    in_use = await bodies_in_use(store, wanted) | await files_in_use(store, wanted)
+    in_use = await blobs_in_use(store, wanted)
     unused = [address for address in wanted if address not in in_use]
     for address in unused:
         await blobs.delete(address)

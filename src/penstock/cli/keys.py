@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli.output import ExitCode, complain, print_table, stderr, stdout, write_json
-from penstock.cli.stores import moment, with_store
+from penstock.cli.stores import moment, with_existing_store, with_store
 from penstock.web.keys import SERVICE, Key, Keys, Scope
 
 app = typer.Typer(no_args_is_help=True, help="Make, list and revoke keys of the API.")
@@ -49,7 +49,7 @@ def create(
 @app.command("list")
 def list_keys(as_json: AsJson = False) -> None:
     """Show all keys, without what would let anybody use them."""
-    keys = with_store(lambda _, store: Keys(store).all())
+    keys = with_existing_store(lambda _, store: Keys(store).all())
     if as_json:
         for key in keys:
             write_json(key.as_json())
@@ -67,7 +67,7 @@ def revoke(
     if key_id == SERVICE:
         complain("the service key is a setting: change PENSTOCK_API__SERVICE_KEY")
         raise typer.Exit(ExitCode.USAGE)
-    found = with_store(lambda _, store: Keys(store).revoke(key_id))
+    found = with_existing_store(lambda _, store: Keys(store).revoke(key_id))
     if as_json:
         write_json({"id": key_id, "revoked": found})
     elif found:

@@ -1,7 +1,6 @@
 """`penstock monitor prices`: what things cost, and cost; and corrections of what was wrong."""
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -14,13 +13,13 @@ from penstock.cli.monitor_quarantine import read_amount
 from penstock.cli.monitoring import (
     AsJson,
     Limit,
+    LimitIfSaid,
     OfProduct,
     OfRun,
     OfTarget,
     Source,
     Why,
     lines,
-    open_to_write,
     say,
     show_one,
     show_rows,
@@ -31,7 +30,7 @@ from penstock.cli.monitoring import (
     with_monitor,
 )
 from penstock.cli.output import safe, stdout, write_json
-from penstock.products.export import to_csv, write_parquet
+from penstock.cli.price_files import PriceFiles
 from penstock.products.history import Filter
 from penstock.workloads.monitor.service import MonitorService
 from penstock.workloads.monitor.views import (
@@ -57,11 +56,12 @@ Until = Annotated[
 ]
 Csv = Annotated[Path | None, typer.Option(help="Write them to a CSV file; - prints it.")]
 Parquet = Annotated[Path | None, typer.Option(help="Write them to a Parquet file.")]
+VISIBLE = ("source", "title", "price", "currency", "availability", "observed_at", "price_id")
 SHOWN = ("observed_at", "source", "title", "price", "availability", "price_id")
-EXPORTED = tuple(PriceView.model_fields)
 CORRECTIONS = ("id", "action", "price", "reason", "created_by", "created_at", "revoked_by")
-MOST_SHOWN = 30
-SEE = "prices list"
+#: Prices of a chart, of a list, and of the table below a chart, if nobody says how many.
+MOST_CHARTED, MOST_LISTED, MOST_SHOWN = 10_000, 50, 30
+SEE, PRODUCTS = "prices list", "prices products"
 
 
 @app.command()
@@ -80,12 +80,25 @@ def products(
 @app.command()
 def current(product: Product, as_json: AsJson = False) -> None:
     """What consumers see of what a product costs now: only sources that are ELIGIBLE."""
-    found = with_monitor(lambda monitor: monitor.prices.current(product), see="prices products")
-    rows = [view(VisiblePriceView, row) for row in found]
-    columns = ("source", "title", "price", "currency", "availability", "observed_at", "price_id")
-    show_rows(f"{len(rows)} prices that consumers see", rows, columns, as_json)
-    if not rows and not as_json:
-        say(f"See all of them with: penstock monitor prices history {safe(product)}")
+    found = with_monitor(lambda monitor: monitor.prices.current(product), see=PRODUCTS)
+    _show_visible(product, found, as_json)
+
+
+@app.command()
+def visible(
+    product: Product,
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = 1000,
+    as_json: AsJson = False,
+) -> None:
+    """What consumers see of what a product cost, oldest first: only sources that are ELIGIBLE."""
+
+    async def look(monitor: MonitorService) -> list[Row]:
+        begin, end = await _time(monitor, since), await _time(monitor, until)
+        return await monitor.prices.history(product, begin, end, limit)
+
+    _show_visible(product, with_monitor(look, see=PRODUCTS), as_json)
 
 
 @app.command()
@@ -93,7 +106,7 @@ def history(
     subject: Subject,
     since: Since = None,
     until: Until = None,
-    limit: Limit = 10_000,
+    limit: LimitIfSaid = None,
     csv: Csv = None,
     parquet: Parquet = None,
     as_json: AsJson = False,
@@ -103,12 +116,15 @@ def history(
     For ops: with all provenance, and also prices that consumers do not see.
     """
 
-    async def look(monitor: MonitorService) -> list[Row]:
+    async def choose(monitor: MonitorService) -> Filter:
         wanted = await monitor.prices.subject(subject)
-        return await _find(monitor, wanted, since, until, limit)
+        return await _within(monitor, wanted, since, until)
 
-    rows = with_monitor(look, see="targets list")
-    if _write(rows, csv, parquet) and not as_json:
+    files = PriceFiles(csv, parquet)
+    is_shown = as_json or not files.are_wanted
+    most = (limit or MOST_CHARTED) if is_shown else 0
+    rows = with_monitor(_looking(choose, files, limit, most), see="targets list")
+    if not is_shown:
         return
     shown = [view(PriceView, row) for row in rows]
     if as_json:
@@ -124,30 +140,40 @@ def history(
 def list_prices(
     source: Source = None,
     product: OfProduct = None,
+    source_product: Annotated[
+        str | None,
+        typer.Option(help="What one source sells, by `source_product_id` of its prices."),
+    ] = None,
     target: OfTarget = None,
     run: OfRun = None,
     since: Since = None,
     until: Until = None,
-    limit: Limit = 50,
+    limit: LimitIfSaid = None,
     csv: Csv = None,
     parquet: Parquet = None,
     as_json: AsJson = False,
 ) -> None:
-    """List prices of all products with their provenance, newest first."""
+    """List prices of all products with their provenance, newest first: 50, if no limit is said.
 
-    async def look(monitor: MonitorService) -> list[Row]:
+    A file gets all of them.
+    """
+
+    async def choose(monitor: MonitorService) -> Filter:
         wanted = Filter(
             source_id=await monitor.source_id(source),
             product_id=product,
+            source_product_id=source_product,
             target_id=await target_id(monitor, target),
             run_id=run,
         )
-        return await _find(monitor, wanted, since, until, limit)
+        return await _within(monitor, wanted, since, until)
 
-    rows = with_monitor(look)
-    if _write(rows, csv, parquet) and not as_json:
-        return
-    _show_prices(f"{len(rows)} prices", [view(PriceView, row) for row in rows], as_json)
+    files = PriceFiles(csv, parquet)
+    is_shown = as_json or not files.are_wanted
+    most = (limit or MOST_LISTED) if is_shown else 0
+    rows = with_monitor(_looking(choose, files, limit, most))
+    if is_shown:
+        _show_prices(f"{len(rows)} prices", [view(PriceView, row) for row in rows], as_json)
 
 
 @app.command()
@@ -210,27 +236,41 @@ def revoke(
         say(f"correction {correction} is revoked")
 
 
-async def _find(
-    monitor: MonitorService, wanted: Filter, since: str | None, until: str | None, limit: int
-) -> list[Row]:
-    """Prices of a time, newest first."""
-    wanted = replace(
-        wanted,
-        since=await time_of(monitor, since) if since else None,
-        until=await time_of(monitor, until) if until else None,
-    )
-    parts = monitor.price_exporter.rows(wanted, limit)
-    return [row async for rows in parts for row in rows]
+def _looking(
+    choose: Callable[[MonitorService], Awaitable[Filter]],
+    files: PriceFiles,
+    limit: int | None,
+    most: int,
+) -> Callable[[MonitorService], Awaitable[list[Row]]]:
+    """Write prices to files, all of them if no limit is said; the prices to be shown, at most."""
+
+    async def look(monitor: MonitorService) -> list[Row]:
+        wanted = await choose(monitor)
+        await files.write(monitor.price_exporter, wanted, limit)
+        parts = monitor.price_exporter.rows(wanted, most)
+        return [row async for rows in parts for row in rows]
+
+    return look
 
 
-def _write(rows: Sequence[Row], csv: Path | None, parquet: Path | None) -> bool:
-    """Write rows to the files that are wanted; whether any is."""
-    if csv:
-        _write_csv(rows, csv)
-    if parquet:
-        with open_to_write(parquet, "wb") as file:
-            write_parquet(rows, EXPORTED, file)
-    return bool(csv or parquet)
+async def _within(
+    monitor: MonitorService, wanted: Filter, since: str | None, until: str | None
+) -> Filter:
+    """The same, of a time."""
+    begin, end = await _time(monitor, since), await _time(monitor, until)
+    return replace(wanted, since=begin, until=end)
+
+
+async def _time(monitor: MonitorService, text: str | None) -> int | None:
+    return await time_of(monitor, text) if text else None
+
+
+def _show_visible(product: str, found: Sequence[Row], as_json: bool) -> None:
+    """Prices as consumers see them; where there is none, where to look for others."""
+    rows = [view(VisiblePriceView, row) for row in found]
+    show_rows(f"{len(rows)} prices that consumers see", rows, VISIBLE, as_json)
+    if not rows and not as_json:
+        say(f"See all of them with: penstock monitor prices history {safe(product)}")
 
 
 def _show_prices(title: str, rows: Sequence[Row], as_json: bool) -> None:
@@ -238,15 +278,6 @@ def _show_prices(title: str, rows: Sequence[Row], as_json: bool) -> None:
     if not as_json:
         rows = [row | {"price": f"{row['price']} {row['currency']}"} for row in rows]
     show_rows(title, rows, SHOWN, as_json)
-
-
-def _write_csv(rows: Sequence[Row], file: Path) -> None:
-    texts = to_csv(rows, EXPORTED)
-    if str(file) == "-":
-        sys.stdout.writelines(texts)
-        return
-    with open_to_write(file, "w") as opened:
-        opened.writelines(texts)
 
 
 def _show_charts(rows: Sequence[Row]) -> None:

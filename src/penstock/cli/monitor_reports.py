@@ -12,6 +12,7 @@ from penstock.cli.monitoring import (
     say,
     show_rows,
     time_of,
+    trouble,
     with_monitor,
 )
 from penstock.cli.output import write_json
@@ -50,6 +51,7 @@ def shadow(
 
 def alerts(
     everything: Annotated[bool, typer.Option("--all", help="Those that are over, too.")] = False,
+    over: Annotated[bool, typer.Option("--over", help="Only those that are over.")] = False,
     kind: Annotated[
         str | None, typer.Option(help="Only of this kind, such as adapter_disabled.")
     ] = None,
@@ -63,8 +65,10 @@ def alerts(
     as_json: AsJson = False,
 ) -> None:
     """What ops were told of and lasts, newest first."""
+    if everything and over:
+        raise trouble("say either --all or --over")
     wanted = Wanted(kind, subject, severity)
-    is_open = None if everything else True
+    is_open = None if everything else not over
     found = with_monitor(lambda monitor: monitor.told.list(wanted, is_open=is_open, limit=limit))
     rows = [view(AlertView, row) for row in found]
     show_rows(f"{len(rows)} alerts", rows, COLUMNS, as_json)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli.monitoring import AsJson, show_one, show_rows, who, with_monitor
+from penstock.cli.stores import any_place
 from penstock.workloads.monitor.views import RetailerView, view
 
 app = typer.Typer(no_args_is_help=True, help="Who sells at the sources.")
@@ -28,5 +29,7 @@ def add(
 
     Only needed for its website: a source adds a retailer that is not known yet by itself.
     """
-    row = with_monitor(lambda monitor: monitor.shops.add_retailer(name, website, who()))
+    row = with_monitor(
+        lambda monitor: monitor.shops.add_retailer(name, website, who()), check=any_place
+    )
     show_one(view(RetailerView, row), as_json)

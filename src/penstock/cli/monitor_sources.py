@@ -15,6 +15,7 @@ from penstock.cli.monitoring import (
     with_monitor,
 )
 from penstock.cli.output import safe
+from penstock.cli.stores import any_place
 from penstock.products.sources import Visibility
 from penstock.workloads.monitor.views import SourceView, view
 
@@ -79,7 +80,8 @@ def add(
             who=who(),
             adapter_id=adapter,
             scrape_config=_read_config(config),
-        )
+        ),
+        check=any_place,
     )
     _show(row, as_json)
     _ask_for_approval(row, as_json)

@@ -1,7 +1,7 @@
 """`penstock monitor targets`: the URLs that are watched."""
 
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,17 +9,18 @@ import typer
 from rich.progress import Progress
 
 from penstock.cli.monitoring import (
+    STDOUT,
     AdapterName,
     AsJson,
     Limit,
     Source,
-    open_to_write,
     say,
     show_one,
     show_rows,
     trouble,
     who,
     with_monitor,
+    write_texts,
 )
 from penstock.cli.output import ExitCode, complain, print_table, safe, stderr, write_json
 from penstock.workloads.monitor.drafting import Wanted
@@ -270,19 +271,10 @@ def export_targets(
         source_id = await monitor.source_id(source)
         exporter = monitor.exporter
         is_csv = chosen is Format.CSV
-        await _write(exporter.csv(source_id) if is_csv else exporter.json_lines(source_id), file)
+        texts = exporter.csv(source_id) if is_csv else exporter.json_lines(source_id)
+        await write_texts(texts, file or STDOUT)
 
     with_monitor(write)
-
-
-async def _write(texts: AsyncIterator[str], file: Path | None) -> None:
-    if file is None:
-        async for text in texts:
-            sys.stdout.write(text)
-        return
-    with open_to_write(file, "w") as opened:
-        async for text in texts:
-            opened.write(text)
 
 
 def _each(

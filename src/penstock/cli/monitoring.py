@@ -1,18 +1,17 @@
 """What the commands of the monitor share: the service on a store, and how its answers look."""
 
 import getpass
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal, TypeVar
 
 import typer
-from rich.table import Column, Table
-from rich.text import Text
 
 from penstock.app.monitor_service import service_on
 from penstock.cli.output import ExitCode, complain, print_table, safe, stdout, write_json
-from penstock.cli.stores import with_store
+from penstock.cli.stores import Check, require_store, with_store
 from penstock.core.errors import SettingsError
 from penstock.queue.timing import read_span
 from penstock.web.errors import ApiError, Conflict, NotFound
@@ -21,9 +20,14 @@ from penstock.workloads.monitor.service import MonitorService
 T = TypeVar("T")
 #: Columns that are never folded: what stands there is copied to the next command.
 WHOLE = frozenset({"id", "price_id", "adapter_id"})
+#: The name of a file that is none.
+STDOUT = Path("-")
 
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, one object per line.")]
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]
+LimitIfSaid = Annotated[
+    int | None, typer.Option(min=1, help="At most so many; of a file there is no limit but this.")
+]
 Source = Annotated[str | None, typer.Option(help="A source, by name or id.")]
 OfTarget = Annotated[str | None, typer.Option("--target", help="A target, by id or URL.")]
 OfProduct = Annotated[
@@ -35,13 +39,15 @@ AdapterName = Annotated[str | None, typer.Option("--adapter", help="An adapter, 
 Why = Annotated[str, typer.Option("--why", help="The reason; it is kept with the decision.")]
 
 
-def with_monitor(ask: Callable[[MonitorService], Awaitable[T]], *, see: str = "") -> T:
+def with_monitor(
+    ask: Callable[[MonitorService], Awaitable[T]], *, see: str = "", check: Check = require_store
+) -> T:
     """Run something with the monitor of the settings; what it refuses is one line.
 
     `see` is the command that lists what can be asked for.
     """
     try:
-        return with_store(lambda settings, store: ask(service_on(settings, store)))
+        return with_store(lambda settings, store: ask(service_on(settings, store)), check=check)
     except NotFound as error:
         hint = f"; see `penstock monitor {see}`" if see else ""
         raise trouble(f"{error}{hint}") from error
@@ -108,14 +114,9 @@ def show_rows(
         for row in rows:
             write_json(row)
         return
-    made = (
-        Column(Text(name.replace("_", " ")), overflow="fold", no_wrap=name in WHOLE)
-        for name in columns
-    )
-    table = Table(*made, title=title, title_justify="left", header_style="bold", box=None)
-    for row in rows:
-        table.add_row(*(Text(safe(_short(name, row[name]))) for name in columns))
-    stdout().print(table)
+    headings = [_in_words(name) for name in columns]
+    cells = [[_short(name, row[name]) for name in columns] for row in rows]
+    print_table(title, headings, cells, whole=[_in_words(name) for name in WHOLE])
 
 
 def show_one(row: Mapping[str, Any], as_json: bool) -> None:
@@ -123,7 +124,11 @@ def show_one(row: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         write_json(row)
     else:
-        print_table("", ("", ""), [(name.replace("_", " "), cell(row[name])) for name in row])
+        print_table("", ("", ""), [(_in_words(name), cell(row[name])) for name in row])
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _short(name: str, value: Any) -> str:
@@ -162,3 +167,14 @@ def open_to_write(file: Path, mode: Literal["w", "wb"]) -> IO[Any]:
         return file.open(mode, encoding="utf-8", newline="")
     except OSError as error:
         raise trouble(f"{file} cannot be written: {error.strerror}") from error
+
+
+async def write_texts(texts: AsyncIterator[str], file: Path) -> None:
+    """Write texts to a file that is made anew, as they come; - prints them."""
+    if file == STDOUT:
+        async for text in texts:
+            sys.stdout.write(text)
+        return
+    with open_to_write(file, "w") as opened:
+        async for text in texts:
+            opened.write(text)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -60,10 +60,18 @@ def to_line(value: Mapping[str, Any]) -> bytes:
         return json.dumps(value).encode() + b"\n"
 
 
-def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table for people."""
+def print_table(
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    whole: Collection[str] = (),
+) -> None:
+    """A table for people; what stands under the headings of `whole` is never folded."""
     # Folded, not cut: a URL without its end is of no use.
-    columns = (Column(Text(heading), overflow="fold") for heading in headings)
+    columns = (
+        Column(Text(heading), overflow="fold", no_wrap=heading in whole) for heading in headings
+    )
     table = Table(*columns, title=title, title_justify="left", header_style="bold", box=None)
     for row in rows:
         # As text: what a page says in brackets is no markup of ours.

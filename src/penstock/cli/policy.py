@@ -84,13 +84,14 @@ def _answers(policy: DomainPolicy) -> list[tuple[str, Any, str]]:
 
 def _files(said_by: Mapping[str, str], paths: Sequence[Path]) -> dict[str, str]:
     """The file in which each entry stands that had a say; a later file replaces an entry."""
-    names = {"default policy": DEFAULT} | {
-        said: said.removeprefix("policy of ")
-        for said in said_by.values()
-        if said.startswith("policy of ")
-    }
     where = {name: str(path) for path in paths for name in load(path)}
-    return {said: where[name] for said, name in names.items() if said in said_by.values()}
+    said = {_said(name): path for name, path in where.items()}
+    return {name: path for name, path in said.items() if name in said_by.values()}
+
+
+def _said(entry: str) -> str:
+    """How an entry of a file is named where it has a say."""
+    return "default policy" if entry == DEFAULT else f"policy of {entry}"
 
 
 def _words(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.output import ExitCode, complain, print_table, stdout, write_json
-from penstock.cli.stores import moment, with_store
+from penstock.cli.stores import moment, with_existing_store, with_store
 from penstock.core.ids import new_id
 from penstock.core.urls import parse
 from penstock.queue.ports import DEFAULT_PRIORITY
@@ -46,7 +46,7 @@ def add(
 @app.command("list")
 def list_schedules(as_json: AsJson = False) -> None:
     """List the schedules, the next one first."""
-    rows = with_store(lambda _, store: Schedules(store, random.Random()).all())
+    rows = with_existing_store(lambda _, store: Schedules(store, random.Random()).all())
     if as_json:
         for row in rows:
             write_json(row)
@@ -57,7 +57,7 @@ def list_schedules(as_json: AsJson = False) -> None:
 @app.command()
 def remove(schedule: Annotated[str, typer.Argument(help="Its id.")]) -> None:
     """Remove a schedule; what it put in the queue already stays there."""
-    if not with_store(lambda _, store: Schedules(store, random.Random()).remove(schedule)):
+    if not with_existing_store(lambda _, store: Schedules(store, random.Random()).remove(schedule)):
         complain(f"there is no schedule {schedule}; see `penstock schedule list`")
         raise typer.Exit(ExitCode.TROUBLE)
 

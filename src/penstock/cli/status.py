@@ -8,7 +8,7 @@ import typer
 
 from penstock.app.engine import open_queue
 from penstock.cli.output import ExitCode, print_table, safe, stdout, write_json
-from penstock.cli.stores import moment, place_of, span, with_existing_store
+from penstock.cli.stores import moment, span, with_existing_store
 from penstock.queue.health import (
     Backlog,
     Health,
@@ -18,6 +18,7 @@ from penstock.queue.health import (
 )
 from penstock.queue.upkeep import Upkeep
 from penstock.settings import Settings
+from penstock.store.dialect import place_of
 from penstock.store.store import Store
 from penstock.store.switches import StoredSwitches
 
@@ -67,5 +68,8 @@ def _said_of(backlog: Backlog) -> str:
 
 
 def _cells(lane: Mapping[str, Any]) -> list[str]:
-    times = ("oldest_due", "last_success_age")
-    return [span(value) if name in times else str(value) for name, value in lane.items()]
+    return [span(value) if _is_time(name) else str(value) for name, value in lane.items()]
+
+
+def _is_time(name: str) -> bool:
+    return name.endswith("_age") or name == "oldest_due"

@@ -10,18 +10,41 @@ import uvloop
 from penstock.app.engine import open_ready_store
 from penstock.core.clock import SystemClock
 from penstock.core.errors import SettingsError
-from penstock.core.log import configure, redact
+from penstock.core.log import configure
 from penstock.settings import Settings, load_settings
+from penstock.store.dialect import place_of
 from penstock.store.settings import StoreSettings
 from penstock.store.store import Store, open_store
 
 T = TypeVar("T")
+#: Looks at where the store is before it is opened; raises if it is not to be.
+Check = Callable[[StoreSettings], None]
 
 
-def with_store(ask: Callable[[Settings, Store], Awaitable[T]], *, ready: bool = True) -> T:
+def any_place(store: StoreSettings) -> None:
+    """A store may be made where there is none."""
+    del store
+
+
+def require_store(store: StoreSettings) -> None:
+    """There has to be a store already; where there is none, none is made."""
+    if not store.exists:
+        raise SettingsError(
+            f"there is no store in {place_of(store)}: go to the folder of the service, or name its "
+            "store with PENSTOCK_STORE__FOLDER or __URL (`penstock up` makes a new one)"
+        )
+
+
+def with_store(
+    ask: Callable[[Settings, Store], Awaitable[T]],
+    *,
+    ready: bool = True,
+    check: Check = any_place,
+) -> T:
     """Run something with the store of the settings; its tables are brought up to date first."""
     settings = load_settings()
     configure(settings.log.level)
+    check(settings.store)
 
     async def run() -> T:
         opened = open_ready_store(settings, SystemClock()) if ready else _as_it_is(settings)
@@ -33,20 +56,7 @@ def with_store(ask: Callable[[Settings, Store], Awaitable[T]], *, ready: bool = 
 
 def with_existing_store(ask: Callable[[Settings, Store], Awaitable[T]]) -> T:
     """Run something with the store of the settings; where there is none, none is made."""
-    store = load_settings().store
-    if not store.exists:
-        raise SettingsError(
-            f"there is no store in {place_of(store)}: go to the folder of the service, or name its "
-            "store with PENSTOCK_STORE__FOLDER or __URL (`penstock up` makes a new one)"
-        )
-    return with_store(ask)
-
-
-def place_of(store: StoreSettings) -> str:
-    """Where a store is, without the password."""
-    if store.is_shared:
-        return str(redact(store.url.get_secret_value()))
-    return str(store.folder.absolute())
+    return with_store(ask, check=require_store)
 
 
 def _as_it_is(settings: Settings) -> AbstractAsyncContextManager[Store]:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli.output import safe, stdout, write_json
-from penstock.cli.stores import with_store
+from penstock.cli.stores import with_existing_store
 from penstock.core.urls import bare_host, registrable_domain
 from penstock.kernel.switches import EVERYTHING
 from penstock.settings import Settings
@@ -33,7 +33,7 @@ def pause(
         await switches.pause(name, reason)
         return await switches.paused()
 
-    _show(with_store(throw), as_json)
+    _show(with_existing_store(throw), as_json)
 
 
 def resume(domain: Domain = None, as_json: AsJson = False) -> None:
@@ -46,7 +46,7 @@ def resume(domain: Domain = None, as_json: AsJson = False) -> None:
         await switches.resume(name)
         return await switches.paused()
 
-    _show(with_store(throw), as_json)
+    _show(with_existing_store(throw), as_json)
 
 
 def _name(domain: str | None) -> str:

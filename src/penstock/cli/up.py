@@ -43,7 +43,7 @@ def up(
     """
     settings = _settings(port)
     answers = settings.api.enabled and not no_api
-    _run(settings, Parts(works=True, serves=True, answers=answers))
+    run_parts(settings, Parts(works=True, serves=True, answers=answers))
 
 
 def worker(
@@ -53,17 +53,17 @@ def worker(
 ) -> None:
     """Run a worker: it claims items and carries them out, and nothing else."""
     only = [lane.strip() for lane in (lanes or "").split(",") if lane.strip()]
-    _run(_settings(), Parts(works=True, only=only))
+    run_parts(_settings(), Parts(works=True, only=only))
 
 
 def scheduler() -> None:
     """Run the scheduler, deliveries and upkeep; one is active, others stand by."""
-    _run(_settings(), Parts(serves=True))
+    run_parts(_settings(), Parts(serves=True))
 
 
 def api(port: Port = None) -> None:
     """Serve the API alone; the work is done by workers elsewhere, on the same store."""
-    _run(_settings(port), Parts(answers=True))
+    run_parts(_settings(port), Parts(answers=True))
 
 
 def _settings(port: int | None = None) -> Settings:
@@ -74,7 +74,8 @@ def _settings(port: int | None = None) -> Settings:
     return settings.model_copy(update={"api": section})
 
 
-def _run(settings: Settings, parts: Parts) -> None:
+def run_parts(settings: Settings, parts: Parts) -> None:
+    """Run some of the platform until it is stopped."""
     configure(settings.log.service_level)
     collect_rarely()
     try:
@@ -92,7 +93,7 @@ async def _serve(settings: Settings, parts: Parts) -> None:
         )
         deliveries: list[Delivering] = []
         if parts.serves:
-            deliveries += start_services(settings, platform, engine)
+            deliveries += await start_services(settings, platform, engine, stack)
             deliveries.append(await _call_back(settings, platform, engine, stack))
         ended = asyncio.Event()
         gently: list[Callable[[], None]] = [engine.stop, ended.set]

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.output import ExitCode, complain, print_table, stdout, write_json
-from penstock.cli.stores import moment, with_store
+from penstock.cli.stores import moment, with_existing_store
 from penstock.events.outbox import Outbox
 from penstock.notify.webhooks import TOPICS, WebhookSubscription
 from penstock.settings import Settings
@@ -24,7 +24,7 @@ def list_webhooks(
 ) -> None:
     """List callbacks, the newest first: sent, waiting, or parked because they kept failing."""
     state = "parked" if parked else None
-    entries = with_store(lambda _, store: _outbox(store).entries(state, limit))
+    entries = with_existing_store(lambda _, store: _outbox(store).entries(state, limit))
     if as_json:
         for entry in entries:
             write_json(entry)
@@ -49,7 +49,7 @@ def resend(
         outbox = _outbox(store)
         return await (outbox.resend(ids) if ids else outbox.resend_parked())
 
-    number = with_store(owe)
+    number = with_existing_store(owe)
     if as_json:
         write_json({"resent": number})
     else:

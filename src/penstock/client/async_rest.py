@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -26,11 +27,14 @@ from penstock.client.models import (
     Job,
     JobAccepted,
     JobEvent,
+    JobStatus,
     Page,
     Result,
     Target,
+    TargetType,
     Task,
     TaskAccepted,
+    TaskStatus,
     TaskSummary,
 )
 from penstock.client.monitor import Monitor
@@ -40,7 +44,7 @@ from penstock.client.streams import EventReader
 T = TypeVar("T")
 
 
-class AsyncClient(Awaited):
+class AsyncClient:
     """The API for programs on asyncio; use it in an `async with` block."""
 
     def __init__(
@@ -109,25 +113,48 @@ class AsyncClient(Awaited):
         """Drop what of a job has not begun; what is running comes to its end."""
         return await self.do(calls.cancel(job_id))
 
-    def results(self, job_id: str) -> AsyncIterator[Result]:
-        """What came of the completed tasks of a job, so far."""
-        return self.go_through(lambda cursor: calls.results(job_id, cursor, None))
+    def results(self, job_id: str, *, at_once: int | None = None) -> AsyncIterator[Result]:
+        """What came of the completed tasks of a job, so far; `at_once` are asked for at a time."""
+        return self.go_through(lambda cursor: calls.results(cursor, job_id, at_once))
 
-    def tasks(self, **wanted: Any) -> AsyncIterator[TaskSummary]:
-        """All tasks, newest first; filters: workspace_id, status, target_type, job_id."""
-        return self.go_through(lambda cursor: calls.tasks(**wanted, cursor=cursor))
+    def tasks(
+        self,
+        *,
+        workspace_id: str | None = None,
+        status: TaskStatus | None = None,
+        target_type: TargetType | None = None,
+        job_id: str | None = None,
+        at_once: int | None = None,
+    ) -> AsyncIterator[TaskSummary]:
+        """All tasks, newest first; `at_once` are asked for at a time."""
+        next_part = partial(
+            calls.tasks,
+            workspace_id=workspace_id,
+            status=status,
+            target_type=target_type,
+            job_id=job_id,
+            limit=at_once,
+        )
+        return self.go_through(next_part)
 
     async def tasks_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[TaskSummary]:
-        """A part of the list of tasks."""
-        return await self.do(calls.tasks(**wanted, cursor=cursor))
+        """A part of the list of tasks, of `limit` at most; filters as in `tasks`."""
+        return await self.do(calls.tasks(cursor, **wanted))
 
-    def jobs(self, **wanted: Any) -> AsyncIterator[Job]:
-        """All jobs, newest first; filters: workspace_id, status."""
-        return self.go_through(lambda cursor: calls.jobs(**wanted, cursor=cursor))
+    def jobs(
+        self,
+        *,
+        workspace_id: str | None = None,
+        status: JobStatus | None = None,
+        at_once: int | None = None,
+    ) -> AsyncIterator[Job]:
+        """All jobs, newest first; `at_once` are asked for at a time."""
+        next_part = partial(calls.jobs, workspace_id=workspace_id, status=status, limit=at_once)
+        return self.go_through(next_part)
 
     async def jobs_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[Job]:
-        """A part of the list of jobs."""
-        return await self.do(calls.jobs(**wanted, cursor=cursor))
+        """A part of the list of jobs, of `limit` at most; filters as in `jobs`."""
+        return await self.do(calls.jobs(cursor, **wanted))
 
     async def adapters(self) -> Adapters:
         """What can be asked for, and who reads it."""
@@ -135,7 +162,7 @@ class AsyncClient(Awaited):
 
     async def download(self, href: str) -> bytes:
         """The bytes of a file that a task or result names."""
-        return await self.load(calls.file(href))
+        return await self.do(calls.file(href))
 
     async def wait_for_job(self, job_id: str, *, within: float | None = None) -> Job:
         """Look at a job until all of its tasks ended; `NotInTime` if that takes too long."""
@@ -188,10 +215,6 @@ class AsyncClient(Awaited):
     async def do(self, call: Call[T]) -> T:
         """What a call gives."""
         return calls.read_answer(call, (await self._send(call)).content)
-
-    async def load(self, call: Call[Any]) -> bytes:
-        """The bytes that a call gives."""
-        return (await self._send(call)).content
 
     async def _send(self, call: Call[Any]) -> httpx.Response:
         attempts = Attempts(call, self._retrying)

@@ -7,25 +7,28 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from penstock.client.errors import ClientError, Refusal, error_of
 from penstock.client.models import (
     Adapters,
     Job,
     JobAccepted,
+    JobStatus,
     Page,
     Result,
     Target,
+    TargetType,
     Task,
     TaskAccepted,
+    TaskStatus,
     TaskSummary,
 )
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
-#: Data and meta of an answer.
-Read = Callable[[Any, Mapping[str, Any]], T]
+#: What the bytes of an answer say.
+Read = Callable[[bytes], T]
 
 PREFIX = "/api/v1/scrape"
 ADAPTERS = "/api/v1/adapters"
@@ -80,32 +83,50 @@ def cancel(job_id: str) -> Call[Job]:
     return Call("POST", f"{path_of_job(job_id)}/cancel", read_as(Job))
 
 
-def results(job_id: str, cursor: str | None, limit: int | None) -> Call[Page[Result]]:
-    query = given(cursor=cursor, limit=limit)
-    return Call("GET", f"{path_of_job(job_id)}/results", page_of(Result), query=query)
+def results(cursor: str | None, job_id: str, at_once: int | None) -> Call[Page[Result]]:
+    query = given(cursor=cursor, limit=at_once)
+    path = f"{path_of_job(job_id)}/results"
+    return Call("GET", path, page_of(Result.model_validate), query=query)
 
 
-def tasks(**wanted: Any) -> Call[Page[TaskSummary]]:
-    return Call("GET", PREFIX, page_of(TaskSummary), query=given(**wanted))
+def tasks(
+    cursor: str | None,
+    *,
+    workspace_id: str | None = None,
+    status: TaskStatus | None = None,
+    target_type: TargetType | None = None,
+    job_id: str | None = None,
+    limit: int | None = None,
+) -> Call[Page[TaskSummary]]:
+    wanted = {"workspace_id": workspace_id, "status": status, "target_type": target_type}
+    query = given(**wanted, job_id=job_id, cursor=cursor, limit=limit)
+    return Call("GET", PREFIX, page_of(TaskSummary.model_validate), query=query)
 
 
-def jobs(**wanted: Any) -> Call[Page[Job]]:
-    return Call("GET", f"{PREFIX}/jobs", page_of(Job), query=given(**wanted))
+def jobs(
+    cursor: str | None,
+    *,
+    workspace_id: str | None = None,
+    status: JobStatus | None = None,
+    limit: int | None = None,
+) -> Call[Page[Job]]:
+    query = given(workspace_id=workspace_id, status=status, cursor=cursor, limit=limit)
+    return Call("GET", f"{PREFIX}/jobs", page_of(Job.model_validate), query=query)
 
 
 def adapters() -> Call[Adapters]:
     return Call("GET", ADAPTERS, read_as(Adapters))
 
 
-def events(job_id: str) -> Call[Any]:
-    return Call("GET", f"{path_of_job(job_id)}/events", as_it_is)
+def events(job_id: str) -> Call[bytes]:
+    return Call("GET", f"{path_of_job(job_id)}/events", read_bytes)
 
 
-def file(href: str) -> Call[Any]:
+def file(href: str) -> Call[bytes]:
     """A file of a task; only of this service, which is the only one to see our key."""
     if not href.startswith("/") or href.startswith("//"):
         raise ClientError(f"{href!r} is no file of this service")
-    return Call("GET", href, as_it_is)
+    return Call("GET", href, read_bytes)
 
 
 def path_of_job(job_id: str) -> str:
@@ -114,11 +135,10 @@ def path_of_job(job_id: str) -> str:
 
 
 def read_answer(call: Call[T], content: bytes) -> T:
-    """The data of an answer that is well; a `ClientError` if it is not what it should be."""
+    """What an answer that is well gives; a `ClientError` if it is not what it should be."""
     try:
-        envelope = orjson.loads(content) if content else {"data": None}
-        return call.read(envelope["data"], envelope.get("meta") or {})
-    except (orjson.JSONDecodeError, ValidationError, KeyError, TypeError) as error:
+        return call.read(content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ClientError(f"{call.method} {call.path}: this is no answer of Penstock") from error
 
 
@@ -126,12 +146,19 @@ def read_refusal(
     status: int, content: bytes, request_id: str, retry_after: float | None
 ) -> ClientError:
     """The exception for an answer that is not well, whoever gave it."""
+    envelope = envelope_of(content)
+    error, meta = envelope.get("error", "no answer of Penstock"), envelope.get("meta")
+    known = meta if isinstance(meta, dict) else {}
+    return error_of(Refusal(status, str(error), known, request_id, retry_after))
+
+
+def envelope_of(content: bytes) -> Mapping[str, Any]:
+    """The envelope of an answer that is not well; an empty one if it came in none."""
     try:
-        envelope = orjson.loads(content)
-        error, meta = str(envelope["error"]), envelope.get("meta") or {}
-    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        error, meta = "no answer of Penstock", {}
-    return error_of(Refusal(status, error, meta, request_id, retry_after))
+        found = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _submit(path: str, body: Any, read: Read[T], idempotency_key: str | None) -> Call[T]:
@@ -140,28 +167,44 @@ def _submit(path: str, body: Any, read: Read[T], idempotency_key: str | None) ->
     return Call("POST", f"{PREFIX}{path}", read, body, headers=headers)
 
 
-def as_it_is(data: Any, meta: Mapping[str, Any]) -> Any:
-    """Plain data."""
-    del meta
-    return data
+def read_bytes(content: bytes) -> bytes:
+    """A file as it is."""
+    return content
 
 
-def read_nothing(data: Any, meta: Mapping[str, Any]) -> None:
+def read_nothing(content: bytes) -> None:
     """There is nothing to read."""
-    del data, meta
+    del content
+
+
+def opened(content: bytes) -> tuple[Any, Mapping[str, Any]]:
+    """Data and meta, out of their envelope."""
+    envelope = orjson.loads(content)
+    return envelope["data"], envelope.get("meta") or {}
+
+
+def plain(content: bytes) -> Any:
+    """Data as it is."""
+    return opened(content)[0]
 
 
 def read_as(kind: type[M]) -> Read[M]:
     """One thing."""
-    return lambda data, _: kind.model_validate(data)
+    return lambda content: kind.model_validate(plain(content))
 
 
-def page_of(kind: type[M]) -> Read[Page[M]]:
+def list_of(read_one: Callable[[Any], T]) -> Read[list[T]]:
+    """A whole list."""
+    return lambda content: [read_one(each) for each in plain(content)]
+
+
+def page_of(read_one: Callable[[Any], T]) -> Read[Page[T]]:
     """A part of a list."""
 
-    def read(data: Any, meta: Mapping[str, Any]) -> Page[M]:
-        items = tuple(kind.model_validate(each) for each in data)
-        return Page[M](items=items, next_cursor=meta.get("next_cursor"))
+    def read(content: bytes) -> Page[T]:
+        data, meta = opened(content)
+        items = tuple(read_one(each) for each in data)
+        return Page[T](items=items, next_cursor=meta.get("next_cursor"))
 
     return read
 

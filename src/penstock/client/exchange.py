@@ -14,7 +14,7 @@ from penstock.client.streams import EventReader
 TIMEOUT = 30.0
 #: A stream shows a sign of life every 15 seconds.
 STREAM_TIMEOUT = 60.0
-BAD_GATEWAY = 502
+TOO_MANY, UNAVAILABLE = 429, 503
 FIRST_LOOK, LAST_LOOK = 0.2, 5.0
 #: The name of a stream's last event.
 END = "end"
@@ -34,8 +34,7 @@ class Attempts:
         Without an error it hung up before it was done, as one does that is shut down. What must
         not be done twice is not repeated once it may have been heard.
         """
-        was_sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-        pause = None if was_sent and not self._call.repeats else self._next_pause(None)
+        pause = self._next_pause(None) if self._call.repeats or _was_unsent(error) else None
         if pause is None:
             said = type(error).__name__ if error else "the answer ended too early"
             raise NotReached(f"{self._call.method} {self._call.path}: {said}") from error
@@ -44,9 +43,8 @@ class Attempts:
     def refused(self, response: httpx.Response) -> float:
         """The service said no; seconds to wait, or what it said if there is no use in asking."""
         retry_after = self._retrying.read_retry_after(response.headers.get("Retry-After"))
-        # A gateway cannot tell whether the service behind it has heard the call.
-        is_unsure = response.status_code == BAD_GATEWAY and not self._call.repeats
-        if response.status_code in WORTH_A_RETRY and not is_unsure:
+        may_repeat = self._call.repeats or _was_not_begun(response)
+        if response.status_code in WORTH_A_RETRY and may_repeat:
             pause = self._next_pause(retry_after)
             if pause is not None:
                 return pause
@@ -60,6 +58,27 @@ class Attempts:
     def _next_pause(self, retry_after: float | None) -> float | None:
         self._attempt += 1
         return self._retrying.pause(self._attempt - 1, retry_after)
+
+
+def _was_unsent(error: httpx.RequestError | None) -> bool:
+    """Whether the service cannot have heard of a call: there was no connection for it."""
+    return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+
+
+def _was_not_begun(response: httpx.Response) -> bool:
+    """Whether a refusal came before anything was done.
+
+    A gateway cannot tell whether the service behind it has heard the call. The service can, and
+    says when to come back; if it lost its store meanwhile, it says that it is not sure.
+    """
+    if response.status_code != UNAVAILABLE:
+        return response.status_code == TOO_MANY
+    match calls.envelope_of(response.content):
+        case {"success": False, "meta": {"unsure": True}}:
+            return False
+        case {"success": False}:
+            return "Retry-After" in response.headers
+    return False
 
 
 def http_options(base: str, key: str, timeout: float) -> dict[str, Any]:

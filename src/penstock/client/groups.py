@@ -4,9 +4,10 @@ A group names its calls; the client that it belongs to carries them out. What a 
 to whoever checks types: of a client that blocks the result, of one on asyncio something to await.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from functools import wraps
+from inspect import Signature, signature
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from penstock.client.calls import Call
 from penstock.client.models import Page
@@ -15,36 +16,28 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Blocking(ABC):
+class Blocking(Protocol):
     """Carries calls out and waits for them."""
 
-    @abstractmethod
     def do(self, call: Call[T]) -> T:
         """What a call gives."""
+        ...
 
-    @abstractmethod
     def go_through(self, next_part: Callable[[str | None], Call[Page[T]]]) -> Iterator[T]:
         """Everything in a list that comes in parts."""
-
-    @abstractmethod
-    def load(self, call: Call[Any]) -> bytes:
-        """The bytes that a call gives."""
+        ...
 
 
-class Awaited(ABC):
+class Awaited(Protocol):
     """Carries calls out for programs on asyncio."""
 
-    @abstractmethod
     async def do(self, call: Call[T]) -> T:
         """What a call gives."""
+        ...
 
-    @abstractmethod
     def go_through(self, next_part: Callable[[str | None], Call[Page[T]]]) -> AsyncIterator[T]:
         """Everything in a list that comes in parts."""
-
-    @abstractmethod
-    async def load(self, call: Call[Any]) -> bytes:
-        """The bytes that a call gives."""
+        ...
 
 
 W = TypeVar("W", bound=Blocking | Awaited)
@@ -61,8 +54,10 @@ class One(Generic[P, T]):
     """A call that gives one thing."""
 
     def __init__(self, call: Callable[P, Call[T]]) -> None:
-        self._call = call
-        self.__doc__ = call.__doc__
+        self.call = call
+
+    @overload
+    def __get__(self, group: None, owner: Any) -> Self: ...
 
     @overload
     def __get__(self, group: Group[Blocking], owner: Any) -> Callable[P, T]: ...
@@ -71,15 +66,24 @@ class One(Generic[P, T]):
     def __get__(self, group: Group[Awaited], owner: Any) -> Callable[P, Awaitable[T]]: ...
 
     def __get__(self, group: Any, owner: Any) -> Any:
-        return lambda *given, **more: group.client.do(self._call(*given, **more))
+        if group is None:
+            return self
+
+        @wraps(self.call)
+        def do(*given: Any, **more: Any) -> Any:
+            return group.client.do(self.call(*given, **more))
+
+        return _shown(do, signature(self.call), 0)
 
 
 class Many(Generic[P, T]):
     """A call that gives a part of a list; who asks for it goes through all of them."""
 
     def __init__(self, call: Callable[Concatenate[str | None, P], Call[Page[T]]]) -> None:
-        self._call = call
-        self.__doc__ = call.__doc__
+        self.call = call
+
+    @overload
+    def __get__(self, group: None, owner: Any) -> Self: ...
 
     @overload
     def __get__(self, group: Group[Blocking], owner: Any) -> Callable[P, Iterator[T]]: ...
@@ -88,24 +92,19 @@ class Many(Generic[P, T]):
     def __get__(self, group: Group[Awaited], owner: Any) -> Callable[P, AsyncIterator[T]]: ...
 
     def __get__(self, group: Any, owner: Any) -> Any:
+        if group is None:
+            return self
+
+        @wraps(self.call)
         def go(*given: Any, **more: Any) -> Any:
-            return group.client.go_through(lambda cursor: self._call(cursor, *given, **more))
+            return group.client.go_through(lambda cursor: self.call(cursor, *given, **more))
 
-        return go
+        # The cursor is the client's.
+        return _shown(go, signature(self.call), 1)
 
 
-class File(Generic[P]):
-    """A call that gives a file."""
-
-    def __init__(self, call: Callable[P, Call[Any]]) -> None:
-        self._call = call
-        self.__doc__ = call.__doc__
-
-    @overload
-    def __get__(self, group: Group[Blocking], owner: Any) -> Callable[P, bytes]: ...
-
-    @overload
-    def __get__(self, group: Group[Awaited], owner: Any) -> Callable[P, Awaitable[bytes]]: ...
-
-    def __get__(self, group: Any, owner: Any) -> Any:
-        return lambda *given, **more: group.client.load(self._call(*given, **more))
+def _shown(function: Any, of_call: Signature, hidden: int) -> Any:
+    """A function that says to `help` how it is called: as its call, without the first few."""
+    parameters = list(of_call.parameters.values())[hidden:]
+    function.__signature__ = Signature(parameters)
+    return function

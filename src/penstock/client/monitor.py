@@ -1,8 +1,8 @@
 """The price monitor, as both clients have it: `client.monitor.targets.add(url)`."""
 
 from penstock.client import monitor_calls as calls
-from penstock.client.calls import as_it_is, read_as
-from penstock.client.groups import File, Group, Many, One, W
+from penstock.client.calls import plain, read_as
+from penstock.client.groups import Group, Many, One, W
 from penstock.client.monitor_calls import switch
 from penstock.client.monitor_models import WatchedTarget
 
@@ -16,9 +16,15 @@ class Sources(Group[W]):
     get = One(calls.source)
     add = One(calls.add_source)
     edit = One(calls.edit_source)
-    approve = One(switch("sources", "approve", as_it_is))
-    revoke = One(switch("sources", "revoke", as_it_is))
-    retailers = One(calls.retailers)
+    approve = One(switch("sources", "approve", plain))
+    revoke = One(switch("sources", "revoke", plain))
+
+
+class Retailers(Group[W]):
+    """Who sells at the sources."""
+
+    list = One(calls.retailers)
+    add = One(calls.add_retailer)
 
 
 class Targets(Group[W]):
@@ -37,9 +43,9 @@ class Targets(Group[W]):
     remove = One(calls.remove_target)
     requeue = One(calls.requeue)
     import_text = One(calls.import_targets)
-    export = File(calls.export_targets)
+    export = One(calls.export_targets)
     why = One(calls.why)
-    page = File(calls.page)
+    page = One(calls.page)
 
 
 class Runs(Group[W]):
@@ -55,7 +61,7 @@ class Adapters(Group[W]):
     """Who reads pages, how they fare, and whether a repaired one is better."""
 
     list = One(calls.adapters)
-    enable = One(switch("adapters", "enable", as_it_is))
+    enable = One(switch("adapters", "enable", plain))
     disable = One(calls.disable_adapter)
     replay = One(calls.replay)
     shadow = One(calls.shadow)
@@ -78,7 +84,7 @@ class Prices(Group[W]):
     history = One(calls.history)
     list = Many(calls.prices)
     get = One(calls.price)
-    export = File(calls.export_prices)
+    export = One(calls.export_prices)
     correct = One(calls.correct)
     corrections = One(calls.corrections)
     revoke = One(calls.revoke)
@@ -90,9 +96,15 @@ class Rules(Group[W]):
     list = Many(calls.rules)
     get = One(calls.rule)
     add = One(calls.add_rule)
-    enable = One(switch("rules", "enable", as_it_is))
-    disable = One(switch("rules", "disable", as_it_is))
+    enable = One(switch("rules", "enable", plain))
+    disable = One(switch("rules", "disable", plain))
     remove = One(calls.remove_rule)
+
+
+class Alerts(Group[W]):
+    """What ops were told of."""
+
+    list = Many(calls.alerts)
 
 
 class Monitor(Group[W]):
@@ -101,11 +113,11 @@ class Monitor(Group[W]):
     def __init__(self, client: W) -> None:
         super().__init__(client)
         self.sources = Sources(client)
+        self.retailers = Retailers(client)
         self.targets = Targets(client)
         self.runs = Runs(client)
         self.adapters = Adapters(client)
         self.quarantine = Quarantine(client)
         self.prices = Prices(client)
         self.rules = Rules(client)
-
-    alerts = Many(calls.alerts)
+        self.alerts = Alerts(client)

@@ -1,7 +1,8 @@
 """The calls of the price monitor: what is sent for each, and how its answer is read.
 
-Filters and fields that are None are not sent. A call that would do something twice if it were
-repeated is not repeated after an answer that got lost.
+Filters and fields that are None are not sent. Lists are gone through to their end, part by part;
+`at_once` is the size of a part. A call that would do something twice if it were repeated is not
+repeated after an answer that got lost.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +10,19 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal, TypeVar
 
-from penstock.client.calls import Call, Read, given, page_of, part_of_path, read_as, read_nothing
-from penstock.client.calls import as_it_is as plain
+from penstock.client.calls import (
+    Call,
+    Read,
+    given,
+    list_of,
+    opened,
+    page_of,
+    part_of_path,
+    plain,
+    read_as,
+    read_bytes,
+    read_nothing,
+)
 from penstock.client.models import Page
 from penstock.client.monitor_models import (
     Launch,
@@ -50,7 +62,12 @@ def _at(group: str, name: str, *more: str) -> str:
 
 def switch(group: str, name: str, read: Read[T]) -> Callable[[str], Call[T]]:
     """A call that puts something in a state, by its id; again and again is as once."""
-    return lambda identity: _post(_at(group, identity, name), read, repeats=True)
+
+    def put(identity: str) -> Call[T]:
+        return _post(_at(group, identity, name), read, repeats=True)
+
+    put.__name__, put.__doc__ = name, f"{name.capitalize()} one of the {group}, by its id."
+    return put
 
 
 # ── sources
@@ -89,6 +106,11 @@ def retailers() -> Call[list[Row]]:
     return _get("/retailers", plain)
 
 
+def add_retailer(name: str, *, website_url: str | None = None) -> Call[Row]:
+    """A new retailer; a source adds one that is not known yet by itself."""
+    return _post("/retailers", plain, {"name": name, **given(website_url=website_url)})
+
+
 # ── targets
 
 
@@ -102,12 +124,12 @@ def targets(
     enabled: bool | None = None,
     blocked: bool | None = None,
     url: str | None = None,
-    limit: int | None = None,
+    at_once: int | None = None,
 ) -> Call[Page[WatchedTarget]]:
     """All targets, newest first; `url` is a part of theirs."""
     wanted = {"source": source, "adapter": adapter, "status": status, "enabled": enabled}
-    more = {"blocked": blocked, "url": url, "limit": limit, "cursor": cursor}
-    return _get("/targets", page_of(WatchedTarget), **wanted, **more)
+    more = {"blocked": blocked, "url": url, "limit": at_once, "cursor": cursor}
+    return _get("/targets", page_of(WatchedTarget.model_validate), **wanted, **more)
 
 
 def target(target_id: str) -> Call[WatchedTarget]:
@@ -151,9 +173,9 @@ def import_targets(text: str, **plan: Any) -> Call[Row]:
 def export_targets(
     format: Literal["csv", "json"] = "csv",  # noqa: A002 - as the API has it
     source: str | None = None,
-) -> Call[Any]:
+) -> Call[bytes]:
     """All targets as a file that an import takes."""
-    return _get("/exports", plain, format=format, source=source)
+    return _get("/exports", read_bytes, format=format, source=source)
 
 
 def requeue(source: str | None = None) -> Call[Row]:
@@ -171,11 +193,11 @@ def runs(
     source: str | None = None,
     adapter: str | None = None,
     status: RunStatus | None = None,
-    limit: int | None = None,
+    at_once: int | None = None,
 ) -> Call[Page[Run]]:
     """All runs, newest first."""
-    wanted = {"source": source, "adapter": adapter, "status": status, "limit": limit}
-    return _get("/runs", page_of(Run), **wanted, cursor=cursor)
+    wanted = {"source": source, "adapter": adapter, "status": status, "limit": at_once}
+    return _get("/runs", page_of(Run.model_validate), **wanted, cursor=cursor)
 
 
 def run(run_id: str) -> Call[Run]:
@@ -218,11 +240,12 @@ def quarantine(
     source: str | None = None,
     target_id: str | None = None,
     run_id: str | None = None,
-    limit: int | None = None,
+    at_once: int | None = None,
 ) -> Call[Page[QuarantinedOffer]]:
     """Offers that were not trusted, newest first."""
     wanted = {"status": status, "source": source, "target_id": target_id, "run_id": run_id}
-    return _get("/quarantine", page_of(QuarantinedOffer), **wanted, limit=limit, cursor=cursor)
+    read = page_of(QuarantinedOffer.model_validate)
+    return _get("/quarantine", read, **wanted, limit=at_once, cursor=cursor)
 
 
 def quarantined(offer_id: str) -> Call[QuarantinedOffer]:
@@ -254,23 +277,42 @@ def products(words: str | None = None, limit: int | None = None) -> Call[list[Ro
 
 def current(product_id: str) -> Call[list[Price]]:
     """What consumers see of what a product costs now."""
-    return _get(_at("products", product_id, "prices"), _all_as_prices)
+    return _get(_at("products", product_id, "prices"), list_of(Price.model_validate))
 
 
 def history(
     product_id: str, *, since: Time = None, until: Time = None, limit: int | None = None
 ) -> Call[list[Price]]:
     """What consumers see of what a product cost, oldest first."""
-    wanted = given(since=_iso(since), until=_iso(until), limit=limit)
-    return _get(_at("products", product_id, "history"), _all_as_prices, **wanted)
+    wanted = {"since": _iso(since), "until": _iso(until), "limit": limit}
+    path = _at("products", product_id, "history")
+    return _get(path, list_of(Price.model_validate), **wanted)
 
 
-def prices(cursor: str | None, /, *, limit: int | None = None, **wanted: Any) -> Call[Page[Price]]:
-    """All prices with their provenance, newest first, also those that consumers do not see.
-
-    Filters: product_id, source_product_id, target_id, run_id, source, since, until.
-    """
-    return _get("/prices", page_of(Price), **_chosen(wanted), limit=limit, cursor=cursor)
+def prices(
+    cursor: str | None,
+    /,
+    *,
+    product_id: str | None = None,
+    source_product_id: str | None = None,
+    target_id: str | None = None,
+    run_id: str | None = None,
+    source: str | None = None,
+    since: Time = None,
+    until: Time = None,
+    at_once: int | None = None,
+) -> Call[Page[Price]]:
+    """All prices with their provenance, newest first, also those that consumers do not see."""
+    wanted = _filters(
+        product_id=product_id,
+        source_product_id=source_product_id,
+        target_id=target_id,
+        run_id=run_id,
+        source=source,
+        since=since,
+        until=until,
+    )
+    return _get("/prices", page_of(Price.model_validate), **wanted, limit=at_once, cursor=cursor)
 
 
 def price(price_id: str) -> Call[Price]:
@@ -281,11 +323,26 @@ def price(price_id: str) -> Call[Price]:
 def export_prices(
     format: Literal["csv", "parquet"] = "csv",  # noqa: A002 - as the API has it
     *,
+    product_id: str | None = None,
+    source_product_id: str | None = None,
+    target_id: str | None = None,
+    run_id: str | None = None,
+    source: str | None = None,
+    since: Time = None,
+    until: Time = None,
     limit: int | None = None,
-    **wanted: Any,
-) -> Call[Any]:
-    """Prices with their provenance as a file, newest first; filters as in a list of them."""
-    return _get("/prices/export", plain, format=format, limit=limit, **_chosen(wanted))
+) -> Call[bytes]:
+    """Prices with their provenance as a file, newest first; all of them, or `limit` of them."""
+    wanted = _filters(
+        product_id=product_id,
+        source_product_id=source_product_id,
+        target_id=target_id,
+        run_id=run_id,
+        source=source,
+        since=since,
+        until=until,
+    )
+    return _get("/prices/export", read_bytes, format=format, **wanted, limit=limit)
 
 
 def correct(price_id: str, why: str, price: Amount | None = None) -> Call[Row]:
@@ -313,11 +370,11 @@ def rules(
     *,
     target_id: str | None = None,
     product_id: str | None = None,
-    limit: int | None = None,
+    at_once: int | None = None,
 ) -> Call[Page[Row]]:
     """All price rules, oldest first."""
-    wanted = {"target_id": target_id, "product_id": product_id, "limit": limit}
-    return _get("/rules", _rows, **wanted, cursor=cursor)
+    wanted = {"target_id": target_id, "product_id": product_id, "limit": at_once}
+    return _get("/rules", page_of(dict), **wanted, cursor=cursor)
 
 
 def rule(rule_id: str) -> Call[Row]:
@@ -356,11 +413,11 @@ def alerts(
     kind: str | None = None,
     subject: str | None = None,
     severity: Literal["P1", "P2", "P3"] | None = None,
-    limit: int | None = None,
+    at_once: int | None = None,
 ) -> Call[Page[Row]]:
-    """What ops were told of, newest first."""
+    """What ops were told of, newest first; `open` chooses what lasts, or what is over."""
     wanted = {"open": open, "kind": kind, "subject": subject, "severity": severity}
-    return _get("/alerts", _rows, **wanted, limit=limit, cursor=cursor)
+    return _get("/alerts", page_of(dict), **wanted, limit=at_once, cursor=cursor)
 
 
 def why(target_id: str) -> Call[Row]:
@@ -368,9 +425,9 @@ def why(target_id: str) -> Call[Row]:
     return _get(_at("targets", target_id, "why"), plain)
 
 
-def page(result_id: str) -> Call[Any]:
+def page(result_id: str) -> Call[bytes]:
     """The page of a result, as it was."""
-    return _get(_at("results", result_id, "page"), plain)
+    return _get(_at("results", result_id, "page"), read_bytes)
 
 
 def replay(
@@ -397,24 +454,14 @@ def shadow(adapter: str, since: Time = None) -> Call[list[Row]]:
     return _get("/shadow", plain, adapter=adapter, since=_iso(since))
 
 
-def _with_cursor(data: Any, meta: Mapping[str, Any]) -> Row:
+def _with_cursor(content: bytes) -> Row:
+    data, meta = opened(content)
     return {**data, "next_cursor": meta.get("next_cursor")}
 
 
-def _all_as_prices(data: Any, meta: Mapping[str, Any]) -> list[Price]:
-    del meta
-    return [Price.model_validate(each) for each in data]
-
-
-def _rows(data: Any, meta: Mapping[str, Any]) -> Page[Row]:
-    return Page[Row](items=tuple(data), next_cursor=meta.get("next_cursor"))
-
-
-def _chosen(wanted: Mapping[str, Any]) -> Row:
-    return {
-        name: _iso(value) if isinstance(value, datetime) else value
-        for name, value in wanted.items()
-    }
+def _filters(*, since: Time, until: Time, **names: str | None) -> Row:
+    """Which prices are wanted, as it is sent."""
+    return {**names, "since": _iso(since), "until": _iso(until)}
 
 
 def _iso(at: Time) -> str | None:

@@ -6,6 +6,7 @@ later each time. Submissions carry an Idempotency-Key, so that repeating them is
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -29,11 +30,14 @@ from penstock.client.models import (
     Job,
     JobAccepted,
     JobEvent,
+    JobStatus,
     Page,
     Result,
     Target,
+    TargetType,
     Task,
     TaskAccepted,
+    TaskStatus,
     TaskSummary,
 )
 from penstock.client.monitor import Monitor
@@ -43,7 +47,7 @@ from penstock.client.streams import EventReader
 T = TypeVar("T")
 
 
-class Client(Blocking):
+class Client:
     """The API for programs that block; use it in a `with` block, and from one thread at a time."""
 
     def __init__(
@@ -112,25 +116,48 @@ class Client(Blocking):
         """Drop what of a job has not begun; what is running comes to its end."""
         return self.do(calls.cancel(job_id))
 
-    def results(self, job_id: str) -> Iterator[Result]:
-        """What came of the completed tasks of a job, so far."""
-        return self.go_through(lambda cursor: calls.results(job_id, cursor, None))
+    def results(self, job_id: str, *, at_once: int | None = None) -> Iterator[Result]:
+        """What came of the completed tasks of a job, so far; `at_once` are asked for at a time."""
+        return self.go_through(lambda cursor: calls.results(cursor, job_id, at_once))
 
-    def tasks(self, **wanted: Any) -> Iterator[TaskSummary]:
-        """All tasks, newest first; filters: workspace_id, status, target_type, job_id."""
-        return self.go_through(lambda cursor: calls.tasks(**wanted, cursor=cursor))
+    def tasks(
+        self,
+        *,
+        workspace_id: str | None = None,
+        status: TaskStatus | None = None,
+        target_type: TargetType | None = None,
+        job_id: str | None = None,
+        at_once: int | None = None,
+    ) -> Iterator[TaskSummary]:
+        """All tasks, newest first; `at_once` are asked for at a time."""
+        next_part = partial(
+            calls.tasks,
+            workspace_id=workspace_id,
+            status=status,
+            target_type=target_type,
+            job_id=job_id,
+            limit=at_once,
+        )
+        return self.go_through(next_part)
 
     def tasks_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[TaskSummary]:
-        """A part of the list of tasks."""
-        return self.do(calls.tasks(**wanted, cursor=cursor))
+        """A part of the list of tasks, of `limit` at most; filters as in `tasks`."""
+        return self.do(calls.tasks(cursor, **wanted))
 
-    def jobs(self, **wanted: Any) -> Iterator[Job]:
-        """All jobs, newest first; filters: workspace_id, status."""
-        return self.go_through(lambda cursor: calls.jobs(**wanted, cursor=cursor))
+    def jobs(
+        self,
+        *,
+        workspace_id: str | None = None,
+        status: JobStatus | None = None,
+        at_once: int | None = None,
+    ) -> Iterator[Job]:
+        """All jobs, newest first; `at_once` are asked for at a time."""
+        next_part = partial(calls.jobs, workspace_id=workspace_id, status=status, limit=at_once)
+        return self.go_through(next_part)
 
     def jobs_page(self, *, cursor: str | None = None, **wanted: Any) -> Page[Job]:
-        """A part of the list of jobs."""
-        return self.do(calls.jobs(**wanted, cursor=cursor))
+        """A part of the list of jobs, of `limit` at most; filters as in `jobs`."""
+        return self.do(calls.jobs(cursor, **wanted))
 
     def adapters(self) -> Adapters:
         """What can be asked for, and who reads it."""
@@ -138,7 +165,7 @@ class Client(Blocking):
 
     def download(self, href: str) -> bytes:
         """The bytes of a file that a task or result names."""
-        return self.load(calls.file(href))
+        return self.do(calls.file(href))
 
     def wait_for_job(self, job_id: str, *, within: float | None = None) -> Job:
         """Look at a job until all of its tasks ended; `NotInTime` if that takes too long."""
@@ -188,10 +215,6 @@ class Client(Blocking):
     def do(self, call: Call[T]) -> T:
         """What a call gives."""
         return calls.read_answer(call, self._send(call).content)
-
-    def load(self, call: Call[Any]) -> bytes:
-        """The bytes that a call gives."""
-        return self._send(call).content
 
     def _send(self, call: Call[Any]) -> httpx.Response:
         attempts = Attempts(call, self._retrying)

@@ -6,6 +6,8 @@
     ├── UrlError             a string is not a URL that Penstock takes
     ├── AddressRefused       a name leads to an address that may not be contacted
     ├── SharedStateLost      the server that processes share their state on is away
+    ├── EventsLost           events are not confirmed; they may be sent again
+    ├── EventRefused         an event can never be sent as it is
     ├── BlobError            a blob cannot be kept or read; says what to do about it
     ├── PoolExhausted        no browser came free in time, or there is no memory for a page
     ├── NotDelivered         a receiver did not take a webhook; says why
@@ -61,6 +63,14 @@ class AddressRefused(PenstockError):
 
 class SharedStateLost(PenstockError):
     """The server that holds the shared state does not answer."""
+
+
+class EventsLost(PenstockError):
+    """Nobody confirmed events in time; they may have been written, and may be sent again."""
+
+
+class EventRefused(PenstockError):
+    """An event cannot be written as it is, however often it is sent; says why."""
 
 
 class BlobError(PenstockError):

@@ -30,6 +30,10 @@ _SECRET_NAME = re.compile(
 #: Browsers read `https:/user:password@host` and `https:\\…` as URLs, so one slash is enough.
 _CREDENTIALS_IN_URL = re.compile(r"(:[/\\]*)[^\s/\\?#]*@")
 _CUT_CREDENTIALS = re.compile(r"(:[/\\]*)[^\s/\\?#]*$")
+#: What follows a user's colon and is no port is a password, whatever stands in it.
+_UP_TO_HOST = r"(:[/\\]+)[^\s/\\?#:@\[]*:(?!\d+[/\\?#])\S*"
+_PASSWORD_IN_URL = re.compile(rf"{_UP_TO_HOST}@")
+_CUT_PASSWORD = re.compile(rf"{_UP_TO_HOST}$")
 _QUERY_IN_URL = re.compile(r"(:[/\\]+[^\s?#]*[?#])\S+")
 #: A value that is a URL may have spaces in its query.
 _QUERY_OF_URL = re.compile(r"\A(\s*[a-z][a-z0-9+.-]*:[/\\]+[^?#]*[?#]).+", re.I | re.S)
@@ -99,8 +103,10 @@ def _redact_sequence(values: Sequence[Any], depth: int) -> list[Any]:
 
 def _redact_text(text: str) -> str:
     if len(text) > MAX_VALUE_LENGTH:
-        text = _CUT_CREDENTIALS.sub(rf"\1{REDACTED}", text[:MAX_VALUE_LENGTH])
+        text = _CUT_PASSWORD.sub(rf"\1{REDACTED}", text[:MAX_VALUE_LENGTH])
+        text = _CUT_CREDENTIALS.sub(rf"\1{REDACTED}", text)
     if ":" in text:
+        text = _PASSWORD_IN_URL.sub(rf"\1{REDACTED}@", text)
         text = _CREDENTIALS_IN_URL.sub(rf"\1{REDACTED}@", text)
         text = _QUERY_OF_URL.sub(rf"\1{REDACTED}", text)
         text = _QUERY_IN_URL.sub(rf"\1{REDACTED}", text)

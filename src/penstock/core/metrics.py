@@ -20,6 +20,8 @@ from prometheus_client.core import (
 WAITS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0)
 DURATIONS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 SIZES = tuple(4.0**n for n in range(4, 13))
+#: Numbers by the values of labels.
+Counts = Mapping[tuple[str, ...], float]
 
 
 class Tally:
@@ -54,8 +56,23 @@ class Level:
         return family
 
 
+class Derived:
+    """A counter of what is counted elsewhere, under another name."""
+
+    def __init__(
+        self, name: str, says: str, labels: Sequence[str], counts: Callable[[], Counts]
+    ) -> None:
+        self._name, self._says, self._labels, self._counts = name, says, labels, counts
+
+    def family(self) -> Metric:
+        family = CounterMetricFamily(self._name, self._says, labels=self._labels)
+        for labels, count in self._counts().items():
+            family.add_metric(labels, count)
+        return family
+
+
 class Spread:
-    """A histogram with one label."""
+    """A histogram with one label, or none."""
 
     def __init__(self, name: str, says: str, label: str, bounds: Sequence[float]) -> None:
         self._name, self._says, self._label, self._bounds = name, says, label, bounds
@@ -70,11 +87,12 @@ class Spread:
         self._sums[label] += value
 
     def family(self) -> Metric:
-        family = HistogramMetricFamily(self._name, self._says, labels=[self._label])
+        labels = [self._label] if self._label else []
+        family = HistogramMetricFamily(self._name, self._says, labels=labels)
         names = [*(str(bound) for bound in self._bounds), "+Inf"]
         for label, buckets in self._buckets.items():
             counts = zip(names, accumulate(buckets), strict=True)
-            family.add_metric([label], list(counts), self._sums[label])
+            family.add_metric([label] if labels else [], list(counts), self._sums[label])
         return family
 
 
@@ -88,6 +106,12 @@ class Metrics:
         )
         self._retries = Tally("penstock_retries", "Attempts to be repeated.", "kind")
         self._pages = Tally("penstock_pages", "Pages fetched.", "fetcher", "status")
+        self._circuits = Tally(
+            "penstock_circuit_changes", "Circuits that opened or closed.", "rules", "state"
+        )
+        self._probes = Tally(
+            "penstock_circuit_probes", "Probes of sites that were down.", "rules", "result"
+        )
         self._waits = Spread("penstock_wait_seconds", "Time until a gate's turn.", "gate", WAITS)
         self._durations = Spread(
             "penstock_fetch_duration_seconds", "First contact to last byte.", "fetcher", DURATIONS
@@ -103,7 +127,7 @@ class Metrics:
             "penstock_scrape_tasks", "Scrape tasks that are over.", "target_type", "status"
         )
         #: What workloads count, each for itself.
-        self._more: list[Tally | Level | Spread] = []
+        self._more: list[Tally | Level | Spread | Derived] = []
         self.gauges: Callable[[], Mapping[str, float]] = dict
         self.registry = CollectorRegistry()
         self.registry.register(self)
@@ -112,6 +136,10 @@ class Metrics:
         """A counter of a workload's own."""
         self._more.append(tally := Tally(name, says, *labels))
         return tally
+
+    def derived(self, name: str, says: str, *labels: str, counts: Callable[[], Counts]) -> None:
+        """A counter under a workload's name of what is counted here anyway."""
+        self._more.append(Derived(name, says, labels, counts))
 
     def level(self, name: str, says: str, *labels: str) -> Level:
         """A gauge of a workload's own."""
@@ -134,6 +162,22 @@ class Metrics:
     def retried(self, kind: str) -> None:
         """Count an attempt that will be repeated."""
         self._retries.counts[kind,] += 1
+
+    def circuit(self, rules: str, state: str) -> None:
+        """Count a circuit that became open or closed."""
+        self._circuits.counts[rules, state] += 1
+
+    def probed(self, rules: str, well: bool) -> None:
+        """Count a probe of a site that was down."""
+        self._probes.counts[rules, "success" if well else "failure"] += 1
+
+    def circuits_turned(self, rules: str, state: str) -> int:
+        """How many circuits of a rule set became open, or closed."""
+        return self._circuits.counts[rules, state]
+
+    def probes(self, rules: str) -> Mapping[str, int]:
+        """How many probes of a rule set there were, by their result."""
+        return {result: self._probes.counts[rules, result] for result in ("success", "failure")}
 
     def waited(self, gate: str, seconds: float) -> None:
         """Record how long a request has to wait for its turn."""
@@ -165,7 +209,7 @@ class Metrics:
     def collect(self) -> Iterator[Metric]:
         """The families, for the registry."""
         tallies = (self._gates, self._failures, self._retries, self._pages)
-        for tally in (*tallies, self._requests, self._tasks):
+        for tally in (*tallies, self._circuits, self._probes, self._requests, self._tasks):
             yield tally.family()
         for spread in (self._waits, self._durations, self._sizes, self._latencies):
             yield spread.family()

@@ -7,6 +7,7 @@ from penstock.core.clock import Clock
 from penstock.core.metrics import Metrics
 from penstock.kernel.admission import Admission
 from penstock.kernel.chronicle import Chronicle
+from penstock.kernel.circuits import Circuits
 from penstock.kernel.contact import Contact
 from penstock.kernel.entrance import Entrance
 from penstock.kernel.gates import Gates
@@ -14,7 +15,7 @@ from penstock.kernel.harvest import Harvest
 from penstock.kernel.identity import Identities
 from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import PolicyBook
-from penstock.kernel.ports import Breaker, Fetcher, Pacing
+from penstock.kernel.ports import Fetcher, Pacing
 from penstock.kernel.proxies import ProxyPool
 from penstock.kernel.reader import Reader
 from penstock.kernel.retry import Retry
@@ -33,7 +34,7 @@ class Parts:
     admission: Admission
     policies: PolicyBook
     robots: Robots
-    breaker: Breaker
+    circuits: Circuits
     pacing: Pacing
     proxies: ProxyPool
     identities: Identities
@@ -71,6 +72,7 @@ def assemble(parts: Parts) -> Pipeline:
         turns=turns,
         ways=ways,
         contact=_contact(parts, ways, chronicle),
+        circuits=parts.circuits,
         retry=retry,
         harvest=Harvest(parts.reader, entrance, chronicle),
         chronicle=chronicle,
@@ -85,7 +87,7 @@ def _gates(
     return Gates(
         switches=parts.switches,
         robots=robots,
-        breaker=parts.breaker,
+        circuits=parts.circuits,
         ways=ways,
         turns=turns,
         chronicle=chronicle,
@@ -97,7 +99,7 @@ def _contact(parts: Parts, ways: Ways, chronicle: Chronicle) -> Contact:
     return Contact(
         ways=ways,
         identities=parts.identities,
-        breaker=parts.breaker,
+        circuits=parts.circuits,
         switches=parts.switches,
         chronicle=chronicle,
         clock=parts.clock,

@@ -10,10 +10,12 @@ Every change of state begins a new epoch; what was sent in an older one is not c
 """
 
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from penstock.core.clock import Clock
 from penstock.kernel.model import Pass
+from penstock.kernel.ports import CircuitState, Turned
 from penstock.kernel.settings import BreakerSettings
 
 MAX_CIRCUITS = 100_000
@@ -32,6 +34,8 @@ class Circuit:
     cooldown: float = 0.0
     good_probes: int = 0
     probe_until: float = 0.0
+    #: In a row, up to now: those that opened it, and the probes since.
+    failures: int = 0
 
 
 class MemoryBreaker:
@@ -72,28 +76,41 @@ class MemoryBreaker:
             return Pass(domain, circuit.epoch, probe=True)
         return Pass(domain, circuit.epoch)
 
-    async def report(self, leave: Pass, *, well: bool | None) -> None:
+    async def report(self, leave: Pass, *, well: bool | None) -> Turned | None:
         circuit = self._circuits.get(leave.key)
         if circuit is None:
             if leave.epoch or well is not False:
-                return
+                return None
             circuit = self._new_circuit(leave.key)
         if leave.epoch != circuit.epoch:
-            return
+            return None
         if leave.probe:
             self._judge_probe(circuit, well)
         elif well is not None:
             self._count(leave.key, circuit, well)
+        if circuit.epoch == leave.epoch:
+            return None
+        return Turned("open", circuit.cooldown) if circuit.state == "open" else Turned("closed")
+
+    async def troubled(self) -> Sequence[CircuitState]:
+        circuits = ((domain, self._refreshed(each)) for domain, each in self._circuits.items())
+        return [
+            CircuitState(domain, circuit.state, circuit.failures, circuit.cooldown)
+            for domain, circuit in circuits
+            if circuit.state != "closed"
+        ]
 
     def _judge_probe(self, circuit: Circuit, well: bool | None) -> None:
         circuit.probe_until = 0.0
         if well is False:
+            circuit.failures += 1
             longer = circuit.cooldown * self._rule.cooldown_factor
             self._open(circuit, min(longer, self._rule.max_cooldown_seconds))
         elif well:
             circuit.good_probes += 1
             if circuit.good_probes >= self._rule.probes_to_close:
                 circuit.state, circuit.epoch = "closed", self._next_epoch()
+                circuit.failures = 0
 
     def _count(self, domain: str, circuit: Circuit, well: bool) -> None:
         circuit.recent.append(well)
@@ -106,6 +123,7 @@ class MemoryBreaker:
                 circuit.recent.popleft()
             tripped = circuit.recent.count(False) > self._rule.threshold
         if tripped:
+            circuit.failures = circuit.recent.count(False)
             self._open(circuit, self._rule.cooldown_seconds)
         elif False not in circuit.recent and not circuit.epoch:
             # Never open and no failure left to count: the same as no circuit at all.

@@ -5,6 +5,7 @@ from penstock.core.log import get_logger
 from penstock.core.metrics import Metrics
 from penstock.core.trace import trace_id
 from penstock.kernel.model import Failure, Outcome, Page, Request, Said, Visit, Wait
+from penstock.kernel.ports import Turned
 from penstock.kernel.reading import Reading
 
 
@@ -36,6 +37,19 @@ class Chronicle:
     def retried(self, failure: Failure) -> None:
         """Count an attempt that is repeated."""
         self._metrics.retried(failure.kind)
+
+    def probed(self, rules: str, well: bool) -> None:
+        """Count a probe of a site that was down."""
+        self._metrics.probed(rules, well)
+
+    def turned(self, domain: str, rules: str, turned: Turned) -> None:
+        """Say that a site is taken for down, or for up again."""
+        self._metrics.circuit(rules, turned.state)
+        if turned.state == "open":
+            said = f"Circuit open: {domain} appears down. Next probe in {turned.seconds:g}s."
+        else:
+            said = f"Circuit closed: {domain} is up again."
+        self._log.warning(said, target_domain=domain, rules=rules)
 
     def turn_away(self, request: Request, refused: Failure) -> Outcome:
         """The outcome of a request that never became a visit."""

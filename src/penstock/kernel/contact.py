@@ -1,9 +1,11 @@
 """Steps 7 to 9 of the path: a site is contacted once, and its answer is a page or a failure."""
 
 from penstock.core.clock import Clock
+from penstock.core.urls import parse
 from penstock.kernel import blocks, statuses
 from penstock.kernel.belongings import browsing_for, headers_for
 from penstock.kernel.chronicle import Chronicle
+from penstock.kernel.circuits import Circuits
 from penstock.kernel.identity import Identities
 from penstock.kernel.model import (
     Blocked,
@@ -17,7 +19,7 @@ from penstock.kernel.model import (
     Refused,
     Visit,
 )
-from penstock.kernel.ports import Breaker, Fetcher, Hop, NotNow
+from penstock.kernel.ports import Fetcher, Hop, NotNow
 from penstock.kernel.switches import Switches
 from penstock.kernel.ways import Ways
 
@@ -34,7 +36,7 @@ class Contact:
         *,
         ways: Ways,
         identities: Identities,
-        breaker: Breaker,
+        circuits: Circuits,
         switches: Switches,
         chronicle: Chronicle,
         clock: Clock,
@@ -43,7 +45,7 @@ class Contact:
     ) -> None:
         self._ways = ways
         self._identities = identities
-        self._breaker = breaker
+        self._circuits = circuits
         self._switches = switches
         self._chronicle = chronicle
         self._clock = clock
@@ -75,7 +77,45 @@ class Contact:
         finally:
             if not visit.errand:
                 visit.spent += self._clock.monotonic() - began
-            await self._breaker.report(leave, well=well)
+            await self._tell_breaker(visit, leave, well)
+
+    async def knock(self, visit: Visit, leave: Pass) -> None:
+        """Ask the root of a site that was down whether it is up again; the breaker hears of it."""
+        proxy = self._ways.choose_proxy(visit)
+        well: bool | None = None
+        try:
+            if not isinstance(proxy, ProxyFailed):
+                answer = await self._knock(visit, proxy)
+                self._chronicle.say(visit, "probe", _called(answer))
+                well = _is_answered(answer)
+                if visit.knock == "HEAD" and _refuses_method(answer):
+                    # Nothing is known yet: the next probe asks in the other way.
+                    visit.knock, well = "GET", None
+        finally:
+            await self._tell_breaker(visit, leave, well)
+
+    async def _knock(self, visit: Visit, proxy: Proxy | None) -> Page | Redirect | Failure:
+        fetcher = self._ways.fetcher_named("http")
+        if fetcher is None:
+            return Refused("no_fetcher", "there is no fetcher 'http'", gate="fetch")
+        hop = Hop(
+            url=parse(f"{visit.next_url.origin}/"),
+            headers=self._identities.honest(),
+            timeout=fetcher.patience,
+            method=visit.knock,
+            proxy=proxy,
+            max_bytes=self._max_robots_bytes,
+            truncate=True,
+        )
+        return await self._switches.contact(visit.domain, fetcher.fetch(hop))
+
+    async def _tell_breaker(self, visit: Visit, leave: Pass, well: bool | None) -> None:
+        turned = await self._circuits.report(visit, leave, well=well)
+        rules = self._circuits.rules_for(visit).name
+        if leave.probe and well is not None:
+            self._chronicle.probed(rules, well)
+        if turned:
+            self._chronicle.turned(visit.domain, rules, turned)
 
     # 8 ── fetch
 
@@ -128,6 +168,21 @@ def _site_is_well(visit: Visit, failure: Failure | None) -> bool | None:
     if isinstance(failure, Blocked):
         return False if visit.policy.blocks_count else None
     return {"well": True, "ill": False}.get(failure.site_is)
+
+
+def _is_answered(answer: Page | Redirect | Failure) -> bool | None:
+    """What a knock says of a site: any answer is a good one, but for errors of its own."""
+    if isinstance(answer, Failure):
+        return {"well": True, "ill": False}.get(answer.site_is)
+    return isinstance(answer, Redirect) or answer.status < statuses.FIRST_SERVER_ERROR
+
+
+def _refuses_method(answer: Page | Redirect | Failure) -> bool:
+    return isinstance(answer, Page) and answer.status in statuses.NO_SUCH_METHOD
+
+
+def _called(answer: Page | Redirect | Failure) -> str:
+    return answer.reason if isinstance(answer, Failure) else str(answer.status)
 
 
 def _is_time_out(reply: Page | Redirect | Failure) -> bool:

@@ -5,7 +5,7 @@ Pacing falls to the safe pace in the local ledger, breaker and robots to local m
 seen what started on the other one, so it stays silent for one whole window first.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
 
@@ -14,7 +14,14 @@ from penstock.core.errors import SharedStateLost
 from penstock.core.log import get_logger
 from penstock.kernel.model import Pass, Ticket
 from penstock.kernel.policy import Pace
-from penstock.kernel.ports import Breaker, Pacing, RobotsAnswer, RobotsCache
+from penstock.kernel.ports import (
+    Breaker,
+    CircuitState,
+    Pacing,
+    RobotsAnswer,
+    RobotsCache,
+    Turned,
+)
 
 #: Put before the id of a ticket that the local ledger gave out.
 LOCAL = "local:"
@@ -228,11 +235,17 @@ class FallbackBreaker:
         except SharedStateLost:
             return await self._local.enter(domain)
 
-    async def report(self, leave: Pass, *, well: bool | None) -> None:
+    async def report(self, leave: Pass, *, well: bool | None) -> Turned | None:
         try:
-            await self._link.ask(self._shared.report, leave, well=well)
+            return await self._link.ask(self._shared.report, leave, well=well)
         except SharedStateLost:
-            await self._local.report(leave, well=well)
+            return await self._local.report(leave, well=well)
+
+    async def troubled(self) -> Sequence[CircuitState]:
+        try:
+            return await self._link.ask(self._shared.troubled)
+        except SharedStateLost:
+            return await self._local.troubled()
 
 
 class FallbackRobotsCache:

@@ -1,13 +1,16 @@
 """Steps 3 to 6 of the path: robots, hours, breaker and pacing, asked in this order.
 
-A visit that has waited comes through all of them again: what was true then may not be true now.
+Before all of them somebody may have paused the domain. Between breaker and pacing comes a look at
+our own ways out: no turn is spent while no proxy or no browser is free for it. When the turn is
+now, the breaker is entered. A visit that has waited comes through all of them again: what was true
+then may not be true now.
 """
 
 from penstock.core.clock import Clock
 from penstock.kernel import hours
 from penstock.kernel.chronicle import Chronicle
+from penstock.kernel.circuits import Circuits
 from penstock.kernel.model import Failure, Pass, Visit, Wait
-from penstock.kernel.ports import Breaker
 from penstock.kernel.robots import Rules
 from penstock.kernel.robots_gate import RobotsGate
 from penstock.kernel.switches import Switches
@@ -26,7 +29,7 @@ class Gates:
         *,
         switches: Switches,
         robots: RobotsGate,
-        breaker: Breaker,
+        circuits: Circuits,
         ways: Ways,
         turns: Turns,
         chronicle: Chronicle,
@@ -34,7 +37,7 @@ class Gates:
     ) -> None:
         self._switches = switches
         self._robots = robots
-        self._breaker = breaker
+        self._circuits = circuits
         self._ways = ways
         self._turns = turns
         self._chronicle = chronicle
@@ -78,7 +81,7 @@ class Gates:
 
     async def _ask_breaker(self, visit: Visit) -> Wait | None:
         """A look: no turn is spent on a domain that is down."""
-        seconds = await self._breaker.look(visit.domain)
+        seconds = await self._circuits.look(visit)
         if seconds is None:
             self._chronicle.say(visit, "breaker", "closed")
             return None
@@ -96,5 +99,5 @@ class Gates:
         if wait := await self._turns.take(visit, pace):
             return wait
         self._chronicle.say(visit, "pacing", "turn")
-        leave = await self._breaker.enter(visit.domain)
+        leave = await self._circuits.enter(visit)
         return leave if isinstance(leave, Pass) else self._circuit_open(visit, leave)

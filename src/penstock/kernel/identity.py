@@ -117,7 +117,7 @@ class Identities:
     """Who is asking: as itself, or as somebody with a browser."""
 
     def __init__(self, settings: IdentitySettings, chance: random.Random) -> None:
-        self.product = settings.product
+        self.product = settings.robots_name
         self._chance = chance
         self._last: Persona | None = None
         self._honest = {
@@ -165,7 +165,9 @@ def action_pause(range_ms: tuple[int, int], chance: random.Random) -> float:
 
 
 def agent_string(settings: IdentitySettings) -> str:
-    """Our product, its version and, if the operator gave one, a contact for site owners."""
+    """What the operator says; else our product, its version and a contact for site owners."""
+    if settings.agent:
+        return settings.agent
     contact = f" (+{settings.contact})" if settings.contact else ""
     return f"{settings.product}/{__version__}{contact}"
 

@@ -261,6 +261,8 @@ class Pass:
     key: str
     epoch: int
     probe: bool = False
+    #: Whether nobody had any trouble with the domain: that it went well then is no news.
+    is_clean: bool = False
 
 
 @dataclass(slots=True)
@@ -304,6 +306,7 @@ class Visit:
     spent_before: float = 0.0
     fetcher: str = ""
     crashes: int = 0
+    knock: str = "HEAD"
     cookies: dict[str, dict[str, str]] = field(default_factory=dict)
     proxy: Proxy | None = None
     failed_proxies: tuple[Proxy, ...] = ()

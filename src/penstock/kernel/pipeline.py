@@ -25,6 +25,7 @@ from dataclasses import replace
 from penstock.core.clock import Clock
 from penstock.core.urls import Url, parse
 from penstock.kernel.chronicle import Chronicle
+from penstock.kernel.circuits import Circuits
 from penstock.kernel.contact import TASK_TIMEOUT, Contact
 from penstock.kernel.entrance import Entrance
 from penstock.kernel.gates import Gates
@@ -81,6 +82,7 @@ class Pipeline:
         turns: Turns,
         ways: Ways,
         contact: Contact,
+        circuits: Circuits,
         retry: Retry,
         harvest: Harvest,
         chronicle: Chronicle,
@@ -93,6 +95,7 @@ class Pipeline:
         self._turns = turns
         self._ways = ways
         self._contact = contact
+        self._circuits = circuits
         self._retry = retry
         self._harvest = harvest
         self._chronicle = chronicle
@@ -145,6 +148,9 @@ class Pipeline:
                 return await self._do_without(visit, visit.so_far, leave)
             return await self._finish(visit, leave)
         try:
+            if leave.probe and await self._shall_knock(visit):
+                await self._contact.knock(visit, leave)
+                return None
             reply, failure = await self._contact.make(visit, leave)
         except Paused:
             return await self._step_aside(visit, self._gates.pause(visit))
@@ -158,6 +164,10 @@ class Pipeline:
             after = await self._mind_page(visit, reply, failure)
         return await self._step_aside(visit, after) if isinstance(after, Wait) else after
 
+    async def _shall_knock(self, visit: Visit) -> bool:
+        """Whether a probe asks for the root of the site, which it must be allowed to ask for."""
+        return self._circuits.rules_for(visit).knocks and await self._robots.allows_root(visit)
+
     # What came back, and what it means for the visit
 
     async def _mind_robots(
@@ -165,6 +175,8 @@ class Pipeline:
     ) -> Outcome | Wait | None:
         """Learn from what came back for robots.txt, and go on with the visit."""
         after = await self._robots.mind(visit, errand, reply, failure)
+        if isinstance(after, Failure) and visit.so_far:
+            return await self._do_without(visit, visit.so_far, after)
         if isinstance(after, ProxyFailed):
             return await self._try_again(visit, after)
         if isinstance(after, Failure):
@@ -253,7 +265,7 @@ class Pipeline:
         self, visit: Visit, failure: Failure, page: Page | None = None
     ) -> Outcome | Wait:
         """Begin another attempt later, if the failure may pass and there is one left."""
-        delay = self._retry.delay(visit.domain, visit.attempt, failure)
+        delay = self._retry.delay(visit.domain, visit.attempt, failure, visit.request.workload)
         if isinstance(failure, RateLimited):
             asked = await self._turns.slow_down(visit, failure)
             delay = None if delay is None else asked

@@ -1,8 +1,8 @@
 """What the path needs from back ends; memory and Redis both keep these promises."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from penstock.core.urls import Url
 from penstock.kernel.model import Failure, Page, Pass, Proxy, Redirect, Ticket
@@ -33,6 +33,22 @@ class Pacing(Protocol):
         ...
 
 
+class Turned(NamedTuple):
+    """A circuit that has just become open, for so many seconds, or closed."""
+
+    state: Literal["open", "closed"]
+    seconds: float = 0.0
+
+
+class CircuitState(NamedTuple):
+    """A domain whose circuit is not closed: failures since it was, and the present back-off."""
+
+    domain: str
+    state: str
+    failures: int
+    backoff: float
+
+
 class Breaker(Protocol):
     """Whether a domain is up, as far as recent requests tell."""
 
@@ -44,8 +60,12 @@ class Breaker(Protocol):
         """Leave to contact the domain, or in how many seconds to ask again."""
         ...
 
-    async def report(self, leave: Pass, *, well: bool | None) -> None:
-        """Tell how it went; None means that nothing was learnt about the site."""
+    async def report(self, leave: Pass, *, well: bool | None) -> Turned | None:
+        """Tell how it went, or None if nothing was learnt; what that made of the circuit."""
+        ...
+
+    async def troubled(self) -> Sequence[CircuitState]:
+        """The domains that are not up, as far as is known."""
         ...
 
 

@@ -6,10 +6,11 @@ made to it: when everything fails, retries stay a fraction of the traffic.
 
 import random
 from collections import OrderedDict
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from penstock.kernel.model import Failure
+from penstock.kernel.model import Failure, SiteWide
 from penstock.kernel.settings import RetrySettings
 
 MAX_DOMAINS = 10_000
@@ -18,8 +19,14 @@ MAX_DOMAINS = 10_000
 class Retry:
     """Attempts, delays, jitter and budgets."""
 
-    def __init__(self, settings: RetrySettings, chance: random.Random) -> None:
+    def __init__(
+        self,
+        settings: RetrySettings,
+        chance: random.Random,
+        workloads: Mapping[str, RetrySettings] | None = None,
+    ) -> None:
         self._settings = settings
+        self._of_workloads = workloads or {}
         self._chance = chance
         self._budgets: OrderedDict[str, float] = OrderedDict()
 
@@ -33,23 +40,31 @@ class Retry:
             else:
                 self._budgets[domain] = earned
 
-    def delay(self, domain: str, attempt: int, failure: Failure) -> float | None:
+    def delay(
+        self, domain: str, attempt: int, failure: Failure, workload: str = ""
+    ) -> float | None:
         """Seconds until the next attempt, or None if this one was the last."""
-        if not failure.retriable or attempt >= self._settings.max_attempts:
+        settings = self._settings_of(workload)
+        if not failure.retriable or attempt >= settings.max_attempts:
+            return None
+        if isinstance(failure, SiteWide) and not settings.site_wide:
             return None
         budget = self._budgets.get(domain, float(self._settings.budget_floor))
         if budget < 1:
             return None
         self._spend(domain, budget)
-        return self.backoff(attempt)
+        return self.backoff(attempt, workload)
 
-    def backoff(self, attempt: int) -> float:
+    def backoff(self, attempt: int, workload: str = "") -> float:
         """The delay after so many attempts: exponential, bounded, a part of it by chance."""
-        settings = self._settings
+        settings = self._settings_of(workload)
         longest = settings.max_delay_ms / 1000
         steps = min(attempt - 1, 64)
         delay = min(settings.initial_delay_ms / 1000 * settings.backoff_multiplier**steps, longest)
         return delay * (1 - settings.jitter * self._chance.random())
+
+    def _settings_of(self, workload: str) -> RetrySettings:
+        return self._of_workloads.get(workload, self._settings)
 
     def _spend(self, domain: str, budget: float) -> None:
         self._budgets[domain] = budget - 1

@@ -74,6 +74,13 @@ class RobotsGate:
         self._chronicle.say(visit, "robots", "denied")
         return Refused("robots_denied", str(decision), gate="robots")
 
+    async def allows_root(self, visit: Visit) -> bool:
+        """Whether the rules, as far as they are known, leave a visit the root of its site."""
+        rules, policy = await self.known(visit), visit.policy
+        if rules is None or not policy.respect_robots:
+            return True
+        return rules.file.allows("/", self._product, obey_star=policy.obey_star)
+
     def pace(self, visit: Visit, rules: Rules) -> Pace:
         """The pace of a visit's policy, with the crawl delay that the rules ask for."""
         policy = visit.policy
@@ -123,13 +130,13 @@ class RobotsGate:
         if visit.errand and seconds > self._settings.claim_seconds / 2:
             visit.robots_tries = visit.errand.tries
             await self.drop(visit)
-            self._entrance.look_up_policy(visit)
 
     async def drop(self, visit: Visit) -> None:
         """Let another visit ask for the robots.txt that this one set out for."""
         if visit.errand:
             await self._robots.forgo(visit.errand.origin)
             visit.errand = None
+            self._entrance.look_up_policy(visit)
 
     async def _follow(self, visit: Visit, errand: Errand, hop: Redirect) -> Wait | None:
         errand.hops += 1

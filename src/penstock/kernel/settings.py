@@ -1,12 +1,21 @@
 """The kernel's settings: one frozen section per policy, with polite and safe defaults."""
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyNetwork, SecretStr
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    IPvAnyNetwork,
+    SecretStr,
+    field_validator,
+)
 from pydantic_settings import NoDecode
 
 from penstock.kernel.policy import SHIPPED_FILE, PolicyBook, PolicyEntry
@@ -114,6 +123,9 @@ class BreakerSettings(Section):
     cooldown_factor: float = Field(1, ge=1)
     probes_to_close: int = Field(1, ge=1)
     probe_seconds: float = Field(60, gt=0, description="a probe that hangs frees its slot")
+    probe: Literal["request", "head"] = Field(
+        "request", description="by the next request, or by a HEAD to the site's root before it"
+    )
 
 
 class ProxySettings(Section):
@@ -135,6 +147,24 @@ class IdentitySettings(Section):
         pattern=r"^[ !-'*-~]*$",
     )
     product: str = Field("Penstock", pattern=r"^[A-Za-z_-]+$")
+    agent: str = Field(
+        "",
+        description="the whole agent string, if not made of product, version and contact",
+        max_length=300,
+        pattern=r"^([A-Za-z_-]+(/[!-~]+)?( [ -~]+)?)?$",
+    )
+
+    @field_validator("agent")
+    @classmethod
+    def _is_ours(cls, agent: str) -> str:
+        if agent.lower().startswith("mozilla"):
+            raise ValueError("browsers begin so: `identity: browser` in a policy is for that")
+        return agent
+
+    @property
+    def robots_name(self) -> str:
+        """As whom robots.txt is asked."""
+        return re.split("[/ ]", self.agent)[0] or self.product
 
 
 class HttpSettings(Section):
@@ -184,6 +214,7 @@ class RetrySettings(Section):
     jitter: float = Field(0.25, ge=0, le=1, description="share of a delay left to chance")
     budget_ratio: float = Field(0.2, ge=0, description="retries a domain earns per request")
     budget_floor: int = Field(10, ge=0, description="retries a domain always has")
+    site_wide: bool = Field(True, description="whether it is repeated while a whole site fails")
 
 
 class PoliciesSettings(Section):

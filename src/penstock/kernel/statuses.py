@@ -7,6 +7,7 @@ from penstock.kernel.model import Failure, Page, RateLimited, ServerError, SiteW
 from penstock.kernel.retry import parse_retry_after
 
 NOT_MODIFIED, TOO_MANY_REQUESTS, UNAVAILABLE = 304, 429, 503
+NO_SUCH_METHOD = frozenset({405, 501})
 GATEWAY_TROUBLE = frozenset({502, 503, 504})
 FIRST_REDIRECT, FIRST_CLIENT_ERROR, FIRST_SERVER_ERROR = 300, 400, 500
 

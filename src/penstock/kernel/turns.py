@@ -31,7 +31,7 @@ class Turns:
 
     async def slow_down(self, visit: Visit, failure: RateLimited) -> float:
         """Half the rate for a while, and nothing at all for as long as the site asked."""
-        seconds = failure.retry_after or self._retry.backoff(visit.attempt)
+        seconds = failure.retry_after or self._retry.backoff(visit.attempt, visit.request.workload)
         await self._pacing.slow_down(visit.ledger, self._backoff_seconds)
         await self._pacing.hold(visit.ledger, seconds)
         return seconds

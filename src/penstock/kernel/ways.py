@@ -71,6 +71,7 @@ class Ways:
         if isinstance(failure, ProxyFailed):
             self._proxies.failed(proxy)
             visit.failed_proxies += (proxy,)
+            visit.proxy = None
         else:
             self._proxies.succeeded(proxy)
 

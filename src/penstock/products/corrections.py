@@ -14,6 +14,7 @@ from sqlalchemy import (
     FromClause,
     Select,
     and_,
+    case,
     func,
     or_,
     select,
@@ -22,12 +23,12 @@ from sqlalchemy import (
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from penstock.core.ids import new_id
-from penstock.products.model import DECIMALS
+from penstock.core.money import to_decimal, to_minor
+from penstock.kernel.records import MAX_MINOR_UNITS
 from penstock.products.tables import price_corrections, prices
 from penstock.store.unit import Unit, do_nothing
 from penstock.web.errors import Conflict, NotFound, invalid
 
-MOST = Decimal(10) ** 8
 #: Columns by name, as `prices.c` has them.
 Columns = ReadOnlyColumnCollection[str, Any]
 
@@ -41,6 +42,8 @@ class Action(StrEnum):
 
 #: A price as it counts.
 corrected_price = func.coalesce(price_corrections.c.price, prices.c.price)
+#: With another price, what one round costs is not known.
+corrected_cost_per_round = case((price_corrections.c.price.is_(None), prices.c.cost_per_round))
 is_shown: ColumnElement[bool] = or_(
     price_corrections.c.action.is_(None), price_corrections.c.action != Action.HIDE
 )
@@ -81,10 +84,17 @@ def hide(unit: Unit, price_id: str, *, who: str, why: str) -> str:
 
 def override(unit: Unit, price_id: str, price: Decimal, *, who: str, why: str) -> str:
     """Let another amount stand in the place of a price; the id of the correction."""
-    if not price.is_finite() or not 0 < price < MOST or price != round(price, DECIMALS):
-        raise invalid("price", f"must be above 0, below {MOST}, with {DECIMALS} decimals at most")
+    _check_amount(price, _currency_of(unit, price_id))
     values = {"price_id": price_id, "action": Action.OVERRIDE, "price": price}
     return _correct(unit, values, who, why)
+
+
+def _check_amount(price: Decimal, currency: str) -> None:
+    """What stands for a price must be one: as many units as others have, and no finer."""
+    minor = to_minor(price, currency)
+    if minor is None or not 1 <= minor <= MAX_MINOR_UNITS:
+        least, most = (to_decimal(each, currency) for each in (1, MAX_MINOR_UNITS))
+        raise invalid("price", f"must be between {least} and {most} {currency}, and no finer")
 
 
 def revoke(unit: Unit, correction_id: str, *, who: str) -> None:
@@ -102,15 +112,21 @@ def revoke(unit: Unit, correction_id: str, *, who: str) -> None:
 def _correct(unit: Unit, values: Mapping[str, Any], who: str, why: str) -> str:
     _require("who", who)
     _require("why", why)
-    price_id = values["price_id"]
-    if not unit.run(select(prices.c.id).where(prices.c.id == price_id)).first():
-        raise NotFound("There is no such price")
+    _currency_of(unit, values["price_id"])
     row = {**values, "id": new_id(), "reason": why, "created_by": who, "created_at": unit.now}
     inserted = unit.run(do_nothing(unit.insert(price_corrections)).values(row))
     if not inserted.rowcount:
         raise Conflict("This price has a correction already: revoke it first")
     correction_id: str = row["id"]
     return correction_id
+
+
+def _currency_of(unit: Unit, price_id: str) -> str:
+    query = select(prices.c.currency).where(prices.c.id == price_id)
+    currency: str | None = unit.run(query).scalar()
+    if currency is None:
+        raise NotFound("There is no such price")
+    return currency
 
 
 def _require(name: str, text: str) -> None:

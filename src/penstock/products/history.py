@@ -9,7 +9,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, select, tuple_
 
-from penstock.products.corrections import corrected, corrected_price, newest_shown
+from penstock.products.corrections import (
+    corrected,
+    corrected_cost_per_round,
+    corrected_price,
+    newest_shown,
+)
 from penstock.products.model import Seen
 from penstock.products.tables import (
     price_corrections,
@@ -91,7 +96,8 @@ def columns() -> list[str]:
 
 
 def _all() -> Select[Any]:
-    columns = [column for column in prices.c if column.name not in {"id", "price"}]
+    corrected_here = {"id", "price", "cost_per_round"}
+    columns = [column for column in prices.c if column.name not in corrected_here]
     offers = (
         corrected(prices.join(source_products))
         .join(sources, sources.c.id == prices.c.source_id)
@@ -101,6 +107,7 @@ def _all() -> Select[Any]:
         prices.c.id.label("price_id"),
         corrected_price.label("price"),
         prices.c.price.label("price_as_seen"),
+        corrected_cost_per_round.label("cost_per_round"),
         *columns,
         *(source_products.c.product_id, source_products.c.title, source_products.c.identity_key),
         *(sources.c.name.label("source"), sources.c.visibility_status),

@@ -16,15 +16,18 @@ from sqlalchemy import (
     Select,
     Table,
     Text,
-    case,
     select,
 )
 
 from penstock.kernel.records import Availability
-from penstock.products.corrections import corrected, corrected_price, is_shown
+from penstock.products.corrections import (
+    corrected,
+    corrected_cost_per_round,
+    corrected_price,
+    is_shown,
+)
 from penstock.products.sources import Visibility
 from penstock.products.tables import (
-    price_corrections,
     prices,
     retailers,
     source_products,
@@ -55,8 +58,6 @@ current_visible_prices = Table(
     Column("observed_at", Moment),
     Column("ingestion_run_type", Text),
 )
-#: With another price, what one round costs is not known.
-_cost_per_round = case((price_corrections.c.price.is_(None), prices.c.cost_per_round))
 
 
 def current(unit: Unit, product_id: str) -> list[Row]:
@@ -112,7 +113,7 @@ def _visible(wanted: Sequence[ColumnElement[bool]]) -> Select[Any]:
         *(prices.c.source_product_id, prices.c.source_id, prices.c.retailer_id),
         *(source_products.c.title, prices.c.url, corrected_price.label("price")),
         *(prices.c.currency, prices.c.availability, prices.c.shipping, prices.c.tax_included),
-        *(_cost_per_round.label("cost_per_round"), prices.c.observed_at),
+        *(corrected_cost_per_round.label("cost_per_round"), prices.c.observed_at),
         prices.c.ingestion_run_type,
     )
     offers = corrected(prices.join(source_products))

@@ -7,7 +7,7 @@ their price say nothing about the adapter.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from statistics import median
 from typing import Any
 
@@ -20,6 +20,8 @@ BAD_IN_A_ROW = 2
 RUNS_OF_BASELINE = 3
 FAILURES_ABOVE = 0.25
 YIELD_BELOW = 0.5
+#: What is usual is kept with four digits: less than one of them is no difference.
+HAIR = 0.0001
 #: A field that so many records had is missed when only half of the share is left.
 COMMON_FIELD = 0.5
 FIELD_LEFT = 0.5
@@ -97,6 +99,11 @@ class Counts:
     def telling_yield_rate(self) -> float | None:
         """The yield rate without those that say nothing."""
         return _share(self.offers_valid, self.telling)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing says anything about the adapter: all sold out, or nobody there."""
+        return self.telling <= self.urls_unreachable
 
     @property
     def is_batch(self) -> bool:
@@ -191,6 +198,9 @@ def judge_batch(run: Counts, state: State, baseline: Baseline) -> Judgment:
     if not batch.is_batch:
         waiting = State(state.failed_batches, state.empty_batches, state.zero_price_batches, batch)
         return Judgment(waiting, tuple(_zero_prices(run)))
+    if batch.is_silent:
+        # What went before still stands as the last that was said.
+        return Judgment(replace(state, pooled=Counts()), tuple(_unusual(batch, baseline)))
     after = State(
         failed_batches=_in_a_row(state.failed_batches, (batch.drift_rate or 0.0) > WORST_RATE),
         empty_batches=_in_a_row(state.empty_batches, batch.is_empty),
@@ -239,10 +249,10 @@ def _unusual(batch: Counts, baseline: Baseline) -> list[Alert]:
         return []
     alerts = []
     failures, gain = batch.telling_failure_rate or 0.0, batch.telling_yield_rate or 0.0
-    if failures > baseline.failure_rate + FAILURES_ABOVE:
+    if failures > baseline.failure_rate + FAILURES_ABOVE + HAIR:
         said = f"{failures:.0%} of the URLs failed; usual are {baseline.failure_rate:.0%}"
         alerts.append(Alert("failures_above_baseline", said))
-    if gain < baseline.yield_rate * YIELD_BELOW:
+    if gain < baseline.yield_rate * YIELD_BELOW - HAIR:
         said = f"{gain:.0%} of the URLs gave an offer; usual are {baseline.yield_rate:.0%}"
         alerts.append(Alert("yield_below_baseline", said))
     if lost := lost_fields(batch, baseline):

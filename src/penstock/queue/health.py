@@ -7,7 +7,9 @@ from typing import Any, Literal
 from sqlalchemy import and_, case, func, select
 
 from penstock.core.clock import Clock
+from penstock.core.errors import UrlError
 from penstock.core.supervise import Supervisor
+from penstock.core.urls import parse
 from penstock.kernel.switches import EVERYTHING, Switches
 from penstock.queue.lines import IS_CLAIMED, IS_WAITING
 from penstock.queue.ports import Depth, State
@@ -20,6 +22,9 @@ from penstock.store.unit import Unit
 STUCK_SECONDS = 120.0
 #: So is work that was begun so many seconds ago: a slow page, tried three times, takes less.
 HELD_SECONDS = 600.0
+
+#: If so many tries came to nothing and none succeeded in the last seconds, it is said.
+MANY_IN_VAIN, LATELY_SECONDS = 10, 300.0
 
 Verdict = Literal["ok", "degraded", "failing"]
 
@@ -56,11 +61,24 @@ class Backlog:
 
 async def longest_held(store: Store, paused: Collection[str]) -> Mapping[str, float]:
     """For how many seconds the oldest claim of each lane is held; not of domains on pause."""
-    query = select(items.c.lane, func.min(items.c.claimed_at)).group_by(items.c.lane)
-    query = query.where(IS_CLAIMED, items.c.group_key.not_in(list(paused)))
-    return await store.read(
-        lambda unit: {lane: (unit.now - at) / 1000 for lane, at in unit.run(query)}
-    )
+    return await store.read(lambda unit: _longest_held(unit, paused))
+
+
+def _longest_held(unit: Unit, paused: Collection[str]) -> Mapping[str, float]:
+    # By their URLs: a group may be one of several domains, or one host of one.
+    query = select(items.c.lane, items.c.claimed_at, items.c.payload).where(IS_CLAIMED)
+    oldest: dict[str, int] = {}
+    for lane, at, payload in unit.run(query):
+        if not paused or _domain_of(payload.get("url")) not in paused:
+            oldest[lane] = min(at, oldest.get(lane, at))
+    return {lane: (unit.now - at) / 1000 for lane, at in oldest.items()}
+
+
+def _domain_of(url: Any) -> str | None:
+    try:
+        return parse(url).domain if isinstance(url, str) else None
+    except UrlError:
+        return None
 
 
 async def largest_backlogs(store: Store, limit: int) -> list[Backlog]:
@@ -107,16 +125,22 @@ def report(
     station: Station, supervisors: Sequence[Supervisor], switches: Switches, clock: Clock
 ) -> dict[str, Any]:
     """What one process says of itself with every heartbeat."""
-    now, progress = clock.monotonic(), station.progress
-    ages = {lane: round(now - at, 1) for lane, at in progress.last_success.items()}
+    progress = station.progress
     duties = {name: duty.as_json() for each in supervisors for name, duty in each.duties.items()}
     return {
         "held": station.held,
         "done": dict(progress.done),
-        "last_success_age": ages,
+        "last_success_age": _ages(progress.last_success, clock),
+        "in_vain": dict(progress.in_vain),
+        "last_try_age": _ages(progress.last_try, clock),
         "duties": duties,
         "paused": sorted(switches.paused),
     }
+
+
+def _ages(moments: Mapping[str, float], clock: Clock) -> dict[str, float]:
+    now = clock.monotonic()
+    return {lane: round(now - at, 1) for lane, at in moments.items()}
 
 
 def judge(
@@ -133,6 +157,8 @@ def judge(
     if not any(worker["kind"] == "worker" for worker in workers):
         problems.append("no worker is running: start `penstock up` or `penstock worker`")
     is_failing = bool(problems)
+    if EVERYTHING not in paused:
+        problems += _fruitless_lanes(lanes)
     for domain, reason in paused.items():
         problems.append(f"{domain or 'all contact'} is paused{f': {reason}' if reason else ''}")
     for worker in workers:
@@ -145,15 +171,30 @@ def judge(
 
 def _lane(depth: Depth, workers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     ages = [
-        age + worker["silent_ms"] / 1000
+        age
         for worker in workers
-        if (age := worker["status"].get("last_success_age", {}).get(depth.lane)) is not None
+        if (age := _age(worker, "last_success_age", depth.lane)) is not None
     ]
     return {
         **{str(state): depth.counts.get(state, 0) for state in State},
         "oldest_due": depth.oldest_due,
         "last_success_age": min(ages, default=None),
+        "in_vain": sum(_in_vain(worker, depth.lane) for worker in workers),
     }
+
+
+def _age(worker: Mapping[str, Any], name: str, lane: str) -> float | None:
+    """For how many seconds something is over, of which a worker told with its last beat."""
+    age: float | None = worker["status"].get(name, {}).get(lane)
+    return None if age is None else age + worker["silent_ms"] / 1000
+
+
+def _in_vain(worker: Mapping[str, Any], lane: str) -> int:
+    """What came to nothing since the last success; nothing, if nothing was tried lately."""
+    age = _age(worker, "last_try_age", lane)
+    if age is None or age > LATELY_SECONDS:
+        return 0
+    return int(worker["status"]["in_vain"].get(lane, 0))
 
 
 def _stuck_lanes(
@@ -170,3 +211,13 @@ def _stuck_lanes(
         elif held.get(name, 0.0) > HELD_SECONDS:
             said.append(f"lane {name} makes no progress: begun {held[name]:.0f} s ago, not over")
     return said
+
+
+def _fruitless_lanes(lanes: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
+    """What is said of lanes in which much is tried and nothing succeeds; idle ones try nothing."""
+    return [
+        f"lane {name}: {lane['in_vain']} tries came to nothing, and none succeeded lately"
+        for name, lane in lanes.items()
+        if lane["in_vain"] >= MANY_IN_VAIN
+        and (lane["last_success_age"] is None or lane["last_success_age"] > LATELY_SECONDS)
+    ]

@@ -114,7 +114,11 @@ Ending = Done | Retry | Release | Bury
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How much a lane holds, by state, and for how many seconds its oldest due item waits."""
+    """How much a lane holds, by state.
+
+    `oldest_due` is for how many seconds work could have been taken from the line that waits
+    longest: what has to wait, and a line that was just looked at, are not overdue.
+    """
 
     lane: str
     counts: Mapping[State, int] = field(default_factory=dict)
@@ -136,21 +140,13 @@ Share = Callable[[str], tuple[int, float]]
 Record = Callable[[Unit, Collection[str]], None]
 
 
-class Queue(Protocol):
-    """Every back end keeps these promises; all changes are durable when a call returns."""
-
-    async def put(self, items: Sequence[Item]) -> list[Receipt]:
-        """Add items; a full lane rejects with a time, it never drops."""
-        ...
+class Claims(Protocol):
+    """What a station needs of a queue; all changes are durable when a call returns."""
 
     async def claim(
         self, worker: str, lanes: Sequence[str], limit: int, share: Share
     ) -> list[Claim]:
         """Take items whose time has come: by priority, then fairly over the groups."""
-        ...
-
-    async def claim_ids(self, worker: str, ids: Sequence[str]) -> list[Claim]:
-        """Take certain items, if they wait and their time has come."""
         ...
 
     async def note_trial(self, claims: Sequence[Claim]) -> set[str]:
@@ -161,6 +157,18 @@ class Queue(Protocol):
         self, endings: Sequence[tuple[Claim, Ending]], record: Record | None = None
     ) -> set[str]:
         """End claims, with what else belongs to it, in one transaction; ids of those accepted."""
+        ...
+
+
+class Queue(Claims, Protocol):
+    """Every back end keeps these promises; all changes are durable when a call returns."""
+
+    async def put(self, items: Sequence[Item]) -> list[Receipt]:
+        """Add items; a full lane rejects with a time, it never drops."""
+        ...
+
+    async def claim_ids(self, worker: str, ids: Sequence[str]) -> list[Claim]:
+        """Take certain items, if they wait and their time has come."""
         ...
 
     async def rescue(self) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from penstock.core.clock import Clock
-from penstock.queue.ports import Claim, Queue, Share
+from penstock.queue.ports import Claim, Claims, Queue, Share
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 
@@ -29,7 +29,7 @@ class Source(Protocol):
 class Polling:
     """Asks the queue, less often while it has nothing."""
 
-    def __init__(self, queue: Queue, lanes: Sequence[str], clock: Clock) -> None:
+    def __init__(self, queue: Claims, lanes: Sequence[str], clock: Clock) -> None:
         self._queue = queue
         self._lanes = lanes
         self._clock = clock
@@ -57,8 +57,10 @@ class Polling:
 class Told:
     """Takes the items that messages name; a message is answered when its item is over."""
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: Queue, clock: Clock) -> None:
         self._queue = queue
+        self._clock = clock
+        self._nudged = asyncio.Event()
         self._inbox: asyncio.Queue[str] = asyncio.Queue()
         self._waiting: dict[str, asyncio.Future[None]] = {}
 
@@ -72,6 +74,10 @@ class Told:
 
     async def claims(self, worker: str, limit: int, share: Share) -> list[Claim]:
         del share
+        if limit <= 0:
+            self._nudged.clear()
+            await self._clock.wait_for(self._nudged, LONGEST_PAUSE)
+            return []
         named = [await self._inbox.get()]
         while len(named) < limit and not self._inbox.empty():
             named.append(self._inbox.get_nowait())
@@ -87,10 +93,12 @@ class Told:
         return found
 
     def nudge(self) -> None:
+        self._nudged.set()
         if self._inbox.empty():
             self._inbox.put_nowait("")
 
     def over(self, item: str) -> None:
+        self._nudged.set()
         waiter = self._waiting.pop(item, None)
         if waiter and not waiter.done():
             waiter.set_result(None)

@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import count
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import ColumnElement, exists, func, select
 
 from penstock.core.errors import StoreError, StoreLost
 from penstock.queue import claiming, settling
 from penstock.queue.claiming import Claimant
 from penstock.queue.lines import IS_WAITING
 from penstock.queue.ports import (
+    PRIORITIES,
     Claim,
     Depth,
     Ending,
@@ -103,19 +104,30 @@ def _depth(unit: Unit) -> list[Depth]:
     numbers: dict[str, dict[State, int]] = {}
     for lane, state, number in unit.run(query):
         numbers.setdefault(lane, {})[State(state)] = number
-    oldest = _oldest_due(unit)
-    return [Depth(lane, found, oldest.get(lane)) for lane, found in sorted(numbers.items())]
+    return [Depth(lane, found, _oldest_due(unit, lane)) for lane, found in sorted(numbers.items())]
 
 
-def _oldest_due(unit: Unit) -> dict[str, float]:
-    """For how many seconds work has been due, by lane; lines know what has to wait."""
+def _oldest_due(unit: Unit, lane: str) -> float | None:
+    """For how many seconds a line with work has not been looked at."""
+    firsts = [_first_with_work(lane, priority, unit.now) for priority in PRIORITIES]
+    found = [at for at in unit.run(select(*firsts)).one() if at is not None]
+    return (unit.now - min(found)) / 1000 if found else None
+
+
+def _first_with_work(lane: str, priority: int, now: int) -> ColumnElement[int | None]:
+    """When the first line of a priority was to be looked at that has something to give.
+
+    The first, not the least of all: so both indexes are used, and of most lines nothing is read.
+    """
     has_work = exists().where(
         IS_WAITING,
         items.c.lane == lines.c.lane,
         items.c.priority == lines.c.priority,
         items.c.group_key == lines.c.group_key,
-        items.c.not_before <= unit.now,
+        items.c.not_before <= now,
     )
-    query = select(lines.c.lane, func.min(lines.c.next_at)).group_by(lines.c.lane)
-    query = query.where(lines.c.next_at.is_not(None), lines.c.next_at <= unit.now, has_work)
-    return {lane: (unit.now - at) / 1000 for lane, at in unit.run(query)}
+    query = select(lines.c.next_at).where(
+        lines.c.lane == lane, lines.c.priority == priority, lines.c.next_at <= now, has_work
+    )
+    first = query.order_by(lines.c.next_at).limit(1)
+    return first.scalar_subquery().label(f"at_{priority}")

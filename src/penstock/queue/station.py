@@ -21,7 +21,7 @@ from penstock.kernel.model import Broken, Outcome, RateLimited, Request, Wait
 from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import Pace
 from penstock.queue.lanes import Impatient, Lane, Provident, Result
-from penstock.queue.ports import Bury, Claim, Ending, Queue, Release, Retry
+from penstock.queue.ports import Bury, Claim, Claims, Ending, Release, Retry
 from penstock.queue.sources import Source
 from penstock.queue.suspects import MOST_TRIES, SUSPICIOUS, Suspects
 from penstock.queue.worker import Crew, CrewSettings
@@ -34,6 +34,10 @@ FIRST_SHARE = 4
 #: So many are remembered; then they are looked up again.
 MOST_PACES = 100_000
 PAUSE = 1.0
+#: Gates that have an item put back because its site fails.
+IN_VAIN = frozenset({"breaker", "retry"})
+#: When workers are idle, one in so many of what is claimed at a time otherwise is worth a claim.
+FEWER = 8
 #: Results are written at once while they are few; when many come, so many or so long at a time.
 FEW, MANY, GATHERING = 8, 256, 0.05
 
@@ -51,10 +55,23 @@ class StationSettings:
 
 @dataclass(slots=True)
 class Progress:
-    """What a station has done, and when something last went well (monotonic)."""
+    """What a station has done in each lane, and when something last went well (monotonic).
+
+    `in_vain` counts what came to nothing since then; `last_try` is when anything did or did not.
+    """
 
     done: Counter[str] = field(default_factory=Counter)
     last_success: dict[str, float] = field(default_factory=dict)
+    in_vain: Counter[str] = field(default_factory=Counter)
+    last_try: dict[str, float] = field(default_factory=dict)
+
+    def succeeded(self, lane: str, now: float) -> None:
+        self.last_success[lane] = self.last_try[lane] = now
+        self.in_vain[lane] = 0
+
+    def failed(self, lane: str, now: float) -> None:
+        self.last_try[lane] = now
+        self.in_vain[lane] += 1
 
 
 class Station:
@@ -62,7 +79,7 @@ class Station:
 
     def __init__(
         self,
-        queue: Queue,
+        queue: Claims,
         source: Source,
         lanes: Mapping[str, Lane],
         *,
@@ -201,9 +218,11 @@ class Station:
         settings = self._settings
         room = settings.capacity - len(self._claims)
         limit = min(room, settings.claim_at_once)
-        # Not one by one as room is made, but many at a time, while nobody is idle for that.
+        # Not one by one as room is made, but many at a time; fewer if some worker has nothing to
+        # do, as when most of what is held waits for its turn.
         spare = settings.capacity - settings.workers
-        if room < min(spare, settings.claim_at_once) // 2:
+        enough = min(spare, settings.claim_at_once) // 2
+        if room < (enough // FEWER if self._crew.has_idle else enough):
             limit = 0
         try:
             return await self._source.claims(self.worker, limit, self._share)
@@ -291,7 +310,9 @@ class Station:
         try:
             return self._result(claim, broken)
         except Exception:
-            self._end(claim.id, Bury(broken.failure.as_json() if broken.failure else {}))
+            # What was wrong in the first place says more than that nothing can be made of it.
+            failure = outcome.failure or broken.failure
+            self._end(claim.id, Bury(failure.as_json() if failure else {}))
             return None
 
     def _result(self, claim: Claim, outcome: Outcome) -> Result:
@@ -322,6 +343,8 @@ class Station:
     def _put_back(self, request: Request, wait: Wait) -> None:
         """A gate asks to wait for longer than claims are kept."""
         delay = max(0.0, wait.until - self._clock.monotonic())
+        if wait.gate in IN_VAIN and (claim := self._claims.get(request.id)):
+            self.progress.failed(claim.lane, self._clock.monotonic())
         if wait.gate == "retry" and wait.line:
             # The site was asked and said: later. That was an attempt.
             failure = {"kind": RateLimited.kind, "reason": "rate_limited", "detail": wait.why}
@@ -388,10 +411,12 @@ class Station:
             del self._held[group]
 
     def _note(self, result: Result) -> None:
-        lane = result.claim.lane
+        lane, now = result.claim.lane, self._clock.monotonic()
         self.progress.done[lane] += 1
         if result.outcome.ok:
-            self.progress.last_success[lane] = self._clock.monotonic()
+            self.progress.succeeded(lane, now)
+        else:
+            self.progress.failed(lane, now)
         self._settled(result)
 
     async def _all_settled(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from penstock.kernel.model import Request
-from penstock.queue.ports import Claim, Queue
+from penstock.queue.ports import Claim, Claims
 
 #: Who was lost with so many workers is a suspect.
 SUSPICIOUS = 3
@@ -28,7 +28,7 @@ class Trial(NamedTuple):
 class Suspects:
     """Those that wait to be tried; one trial at a time."""
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: Claims) -> None:
         self._queue = queue
         self._waiting: dict[str, Request] = {}
         self._on_trial: set[str] = set()

@@ -69,6 +69,11 @@ class Crew:
         return len(self._frontier)
 
     @property
+    def has_idle(self) -> bool:
+        """Whether a worker has nothing to do."""
+        return bool(self._idle)
+
+    @property
     def running(self) -> int:
         """How many visits are being carried."""
         return self._frontier.running

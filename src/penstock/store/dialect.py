@@ -29,7 +29,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import QueuePool
@@ -286,6 +286,23 @@ class Sqlite:
         return engine
 
 
+def place_of(settings: StoreSettings) -> str:
+    """Where a store is, for people: without the password, whatever is in it."""
+    if not settings.is_shared:
+        return str(settings.folder.absolute())
+    url = _read_url(settings)
+    # What stands before an @ that was not escaped is a part of the password.
+    host = (url.host or "").rpartition("@")[2]
+    return url.set(host=host, query={}).render_as_string(hide_password=True)
+
+
+def _read_url(settings: StoreSettings) -> URL:
+    try:
+        return make_url(settings.url.get_secret_value())
+    except ArgumentError as error:
+        raise SettingsError("PENSTOCK_STORE__URL is not a URL") from error
+
+
 class Postgres:
     """A server that many machines share."""
 
@@ -293,10 +310,7 @@ class Postgres:
     has_channels = True
 
     def __init__(self, settings: StoreSettings) -> None:
-        try:
-            url = make_url(settings.url.get_secret_value()).set(drivername="postgresql+asyncpg")
-        except ArgumentError as error:
-            raise SettingsError("PENSTOCK_STORE__URL is not a URL") from error
+        url = _read_url(settings).set(drivername="postgresql+asyncpg")
         try:
             self._engine = create_async_engine(
                 url,

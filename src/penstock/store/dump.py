@@ -10,8 +10,8 @@ from penstock.store.schema import metadata
 from penstock.store.unit import Unit
 
 AT_ONCE = 1000
-#: Who works now and who has which seat says nothing about a restored store.
-PASSING = frozenset({"workers", "seats", "clock"})
+#: Who works now and who has which seat says nothing about a restored store; a cache fills itself.
+PASSING = frozenset({"workers", "seats", "clock", "page_cache"})
 
 
 def tables() -> Sequence[Table]:

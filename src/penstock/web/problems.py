@@ -50,7 +50,9 @@ def handle_problems(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     async def _store(request: Request, error: StoreError) -> Response:
         del request
         get_logger().error("the store is in trouble", error=str(error))
-        return refuse(Unavailable("The store does not answer", retry_after=5))
+        # It may have been lost after it was told to commit.
+        unsure = {"unsure": True}
+        return refuse(Unavailable("The store does not answer", retry_after=5, meta=unsure))
 
 
 def _methods_at(request: Request, routes: Sequence[BaseRoute]) -> set[str]:

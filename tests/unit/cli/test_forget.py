@@ -9,9 +9,14 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from penstock.cache.sql import SqlCache
 from penstock.cli.forget import forget
+from penstock.events.log import EventLog
+from penstock.events.ports import Message
 from penstock.kernel.model import Request
 from penstock.workloads.fetch.lane import item_for as fetch_item
+from penstock.workloads.stream.lane import item_for as stream_item
+from penstock.workloads.stream.model import cache_key
 from tests.archives import Archive, open_archive
 from tests.stores import sqlite_stores
 
@@ -73,6 +78,7 @@ def test_a_workspace_is_erased_with_the_blobs_that_nobody_else_needs(desk: Desk)
         "items": 2,
         "events": 2,
         "submissions": 2,
+        "pages": 0,
         "blobs": 1,
     }
     assert desk.blobs == 1, "the other workspace has the same page"
@@ -96,6 +102,25 @@ def test_a_page_is_erased_from_durable_fetching_too(desk: Desk) -> None:
     erased = desk.erased("--url", "https://f.test/1")
 
     assert (erased["outcomes"], erased["items"], erased["events"], erased["blobs"]) == (1, 1, 1, 1)
+
+
+def test_a_page_is_erased_from_the_page_fetcher_too(desk: Desk) -> None:
+    url = "https://s.test/1"
+
+    async def streamed(archive: Archive) -> None:
+        cache, log = SqlCache(archive.store), EventLog(archive.store)
+        event = {"url": url, "cache_key": cache_key(url)}
+        await cache.put(cache_key(url), b"page", 60)
+        await cache.put(cache_key("https://s.test/2"), b"other", 60)
+        await archive.queue.put([stream_item(url, "s.test")])
+        message = Message("1", "webpage_log", "key", event)
+        await archive.store.write(lambda unit: log.append(unit, [message]))
+
+    desk.prepare(streamed)
+
+    erased = desk.erased("--url", url)
+
+    assert (erased["items"], erased["events"], erased["pages"]) == (1, 1, 1)
 
 
 def test_it_asks_first(desk: Desk) -> None:

@@ -124,3 +124,11 @@ def test_alerts_are_found_by_what_they_are_of(
     desk.write(raise_two)
     shown = desk.run("alerts", "--all", *wanted, "--json").stdout.splitlines()
     assert sorted(json.loads(line)["kind"] for line in shown) == sorted(kinds)
+
+
+def test_alerts_show_only_what_is_over(desk: Desk) -> None:
+    desk.write(raise_two)
+    [over] = map(json.loads, desk.run("alerts", "--over", "--json").stdout.splitlines())
+    assert (over["kind"], over["resolved_at"] is None) == ("zero_price", False)
+    refused = desk.run("alerts", "--over", "--all")
+    assert (refused.exit_code, "either --all or --over" in refused.stderr) == (1, True)

@@ -1,52 +1,18 @@
 """`penstock status` and `penstock queue`: what waits for what, said of the right store."""
 
 import asyncio
-import json
-import sys
-from collections.abc import Callable
+import re
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from penstock.cli import main
 from penstock.core.clock import SystemClock
 from penstock.queue.ports import Item
 from penstock.queue.sql import SqlQueue
 from penstock.store.settings import StoreSettings
 from penstock.store.store import open_store
 from tests.stores import make_items, make_sqlite
-
-FOLDER = "PENSTOCK_STORE__FOLDER"
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def objects(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
-Run = Callable[..., Ran]
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in an empty folder, from which no store is named."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(FOLDER, raising=False)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["penstock", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Ran(int(ended.value.code or 0), *capsys.readouterr())
-
-    return run
+from tests.unit.cli.conftest import FOLDER, Run
 
 
 @pytest.fixture
@@ -65,27 +31,6 @@ def put(folder: Path, items: list[Item]) -> None:
             await SqlQueue(store, {}).put(items)
 
     asyncio.run(write())
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("status",),
-        ("queue", "stats"),
-        ("queue", "stats", "--by", "domain"),
-        ("queue", "list"),
-        ("queue", "dead"),
-        ("queue", "revive", "--all"),
-        ("queue", "purge", "--state", "done", "--yes"),
-    ],
-)
-def test_a_command_that_finds_no_store_names_the_place_and_makes_none(
-    run: Run, tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
-    ran = run(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert f"no store in {tmp_path / 'penstock-data'}" in ran.err
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_status_says_of_which_store_it_speaks_and_what_waits_until_when(
@@ -107,7 +52,7 @@ def test_status_says_of_which_store_it_speaks_and_what_waits_until_when(
 def test_times_in_the_table_of_lanes_have_a_unit(run: Run, folder: Path) -> None:
     put(folder, make_items(1, group="shop06.test"))
     *_, last = run("status").out.splitlines()
-    assert last.split()[-2:] == ["0", "s"]
+    assert re.search(r" \d+ s\b", last)
 
 
 def test_domains_are_listed_by_what_waits_in_them(run: Run, folder: Path) -> None:

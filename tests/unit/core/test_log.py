@@ -87,6 +87,10 @@ def test_number_that_json_has_no_word_for_is_written_as_text() -> None:
         (f"https://h.test/a#access_token={SECRET}", f"https://h.test/a#{REDACTED}"),
         (f"https://jo:{SECRET}@h.test/a", f"https://{REDACTED}@h.test/a"),
         (f"https://jo:p@{SECRET}@h.test/a", f"https://{REDACTED}@h.test/a"),
+        (f"https://jo:p@/{SECRET}@h.test/a", f"https://{REDACTED}@h.test/a"),
+        (f"postgresql://jo:a/{SECRET}@h.test/db", f"postgresql://{REDACTED}@h.test/db"),
+        (f"redis://:{SECRET}?b@h.test:6379/0", f"redis://{REDACTED}@h.test:6379/0"),
+        (f"to http://jo:{SECRET}#b@h.test failed", f"to http://{REDACTED}@h.test failed"),
         (f"https:/jo:{SECRET}@h.test/a", f"https:/{REDACTED}@h.test/a"),
         (f"https:\\\\jo:{SECRET}@h.test/a", f"https:\\\\{REDACTED}@h.test/a"),
         (f"socks5://{SECRET}@h.test:1080", f"socks5://{REDACTED}@h.test:1080"),
@@ -105,6 +109,8 @@ def test_secret_is_cut_out_of_a_text_and_the_rest_is_kept(text: str, kept: str) 
     "text",
     [
         "https://h.test/@jo/post",
+        "https://h.test:8443/@jo/post",
+        "https://[::1]:8443/@jo/post",
         "line 3: Disallow: /private",
         "closed until 06:00 UTC",
         "mail us at ops@h.test",
@@ -138,9 +144,10 @@ def test_value_is_cut_to_a_bounded_length() -> None:
 
 
 def test_cut_through_a_password_shows_none_of_it() -> None:
-    text = "x" * (MAX_VALUE_LENGTH - 20) + f" https://jo:{SECRET}@h.test/"
+    for password in (SECRET, f"/{SECRET}"):
+        text = "x" * (MAX_VALUE_LENGTH - 20) + f" https://jo:{password}@h.test/"
 
-    assert redact(text).endswith(f" https://{REDACTED}")
+        assert redact(text).endswith(f" https://{REDACTED}")
 
 
 def test_data_nested_without_end_is_cut_off() -> None:

@@ -20,6 +20,12 @@ BOARD = ROOT / "deploy" / "grafana" / "monitor.json"
 NAME = re.compile(r"\b(?:scrape|penstock)_[a-z_]+\b")
 #: Metric, selector, and the labels of the aggregation around it.
 LABELS = re.compile(r"by \(([a-z_, ]+)\)")
+SELECTOR = re.compile(r"\b((?:scrape|penstock)_[a-z_]+)\{([^}]*)\}")
+IN_SELECTOR = re.compile(r"([a-z_]+)(?:=~|!~|!=|=)")
+#: Labels that the text of an alert or of a legend speaks of, and of a choice on the dashboard.
+IN_ALERT = re.compile(r"\$labels\.([a-z_]+)")
+IN_LEGEND = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
+CHOICE = re.compile(r"label_values\(([a-z_]+), ([a-z_]+)\)")
 #: The names of the specification, and the labels that each must have.
 SPECIFIED = {
     "scrape_urls_attempted_total": {"adapter_id", "source_id", "status"},
@@ -101,6 +107,39 @@ def test_expression_names_metrics_and_labels_that_exist(
         label.strip() for found in LABELS.findall(expression) for label in found.split(",")
     } - {"le"}
     assert all(labels <= known[name] for name in names)
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_selectors_name_labels_that_their_metric_has(
+    expression: str, known: dict[str, set[str]]
+) -> None:
+    known = known | OF_TASKS
+    for name, selector in SELECTOR.findall(expression):
+        labels = set(IN_SELECTOR.findall(selector))
+        assert labels
+        assert labels <= known[name.removesuffix("_bucket")]
+
+
+def test_texts_speak_of_labels_that_their_expression_leaves() -> None:
+    texts = [
+        (rule["expr"], IN_ALERT, " ".join(map(str, rule["annotations"].values())))
+        for rule in rules()
+    ]
+    targets = [target for panel in board()["panels"] for target in panel["targets"]]
+    texts += [(target["expr"], IN_LEGEND, target.get("legendFormat", "")) for target in targets]
+    spoken_of = [set(labels.findall(text)) for _, labels, text in texts]
+    assert {label for labels in spoken_of for label in labels} >= {"adapter_id", "reason", "domain"}
+    for (expression, _, _), labels in zip(texts, spoken_of, strict=True):
+        left = {label.strip() for each in LABELS.findall(expression) for label in each.split(",")}
+        assert labels <= left
+
+
+def test_choices_of_the_dashboard_are_labels_that_exist(known: dict[str, set[str]]) -> None:
+    queries = [each["query"] for each in board()["templating"]["list"] if each["type"] == "query"]
+    assert queries
+    for query in queries:
+        [(name, label)] = CHOICE.findall(query)
+        assert label in known[name]
 
 
 def test_metrics_of_tasks_are_those_of_a_running_service() -> None:

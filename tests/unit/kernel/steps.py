@@ -1,7 +1,7 @@
 """The steps of the path for tests: on back ends in memory, and a clock that is set by hand."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from penstock.core.urls import Url, parse
 from penstock.kernel.admission import Admission
 from penstock.kernel.breaker import MemoryBreaker
 from penstock.kernel.chronicle import Chronicle
+from penstock.kernel.circuits import Circuits, RuleSet
 from penstock.kernel.contact import Contact
 from penstock.kernel.entrance import Entrance
 from penstock.kernel.gates import Gates
@@ -40,6 +41,7 @@ from penstock.kernel.turns import Turns
 from penstock.kernel.ways import Ways
 from tests.clocks import HandClock
 
+Answer = Page | Redirect | Failure
 HOME = "https://shop.test/lamp"
 PLATFORM = PolicyEntry(
     tokens_per_interval=100, interval_seconds=1, request_delay_ms=0, max_concurrent=2
@@ -73,7 +75,7 @@ class Answering:
     clock: HandClock
     name: str = "http"
     patience: float = 30.0
-    answer: Page | Redirect | Failure | Exception = field(default_factory=page_of)
+    answer: Answer | Exception | Callable[[Hop], Answer] = field(default_factory=page_of)
     seconds: float = 0.0
     busy: float | None = None
     hops: list[Hop] = field(default_factory=list)
@@ -81,12 +83,12 @@ class Answering:
     def look(self) -> float | None:
         return self.busy
 
-    async def fetch(self, hop: Hop) -> Page | Redirect | Failure:
+    async def fetch(self, hop: Hop) -> Answer:
         self.hops.append(hop)
         self.clock.move(self.seconds)
         if isinstance(self.answer, Exception):
             raise self.answer
-        return self.answer
+        return self.answer(hop) if callable(self.answer) else self.answer
 
 
 @dataclass
@@ -138,6 +140,7 @@ class Steps:
         self.entrance = Entrance(admission, PolicyBook(PLATFORM, [file]))
         self.pacing = MemoryPacing(self.clock)
         self.breaker = MemoryBreaker(BreakerSettings(trip="consecutive", threshold=1), self.clock)
+        self.circuits = Circuits(RuleSet("test", self.breaker))
         self.turns = Turns(self.pacing, Retry(RetrySettings(), random.Random(7)), 300)
         reader = Reader(shelf or Shelf(), Believer())
         settings = ProxySettings.model_validate({"endpoints": proxies})
@@ -168,7 +171,7 @@ class Steps:
         return Gates(
             switches=self.switches,
             robots=self.robots,
-            breaker=self.breaker,
+            circuits=self.circuits,
             ways=self.ways,
             turns=self.turns,
             chronicle=self.chronicle,
@@ -179,7 +182,7 @@ class Steps:
         return Contact(
             ways=self.ways,
             identities=Identities(IdentitySettings(), random.Random(7)),
-            breaker=self.breaker,
+            circuits=self.circuits,
             switches=self.switches,
             chronicle=self.chronicle,
             clock=self.clock,

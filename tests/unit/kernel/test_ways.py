@@ -143,7 +143,6 @@ def test_proxy_that_failed_is_not_used_by_the_visit_again(tmp_path: Path) -> Non
     assert isinstance(proxy, Proxy)
 
     steps.ways.judge_proxy(visit, proxy, ProxyFailed("proxy"))
-    visit.proxy = None
     steps.proxies.enable(proxy)
     steps.clock.move(60)
 

@@ -53,6 +53,11 @@ GOOD = counts(20)
         ([BAD], {"high_failure_rate"}, False),
         ([BAD, BAD], {"high_failure_rate"}, True),
         ([BAD, GOOD, BAD], {"high_failure_rate"}, False),
+        # What says nothing stands neither for the adapter nor against it.
+        ([BAD, counts(20, oos_no_price_count=20), BAD], {"high_failure_rate"}, True),
+        ([BAD, counts(20, urls_failed=20, urls_unreachable=20), BAD], {"high_failure_rate"}, True),
+        ([BAD, counts(20, oos_no_price_count=20)], set(), False),
+        ([BAD, counts(20, oos_no_price_count=19), BAD], {"high_failure_rate"}, False),
         ([counts(19, extraction_failures=19)], set(), False),
         ([counts(10, extraction_failures=10)] * 2, {"high_failure_rate", "no_offers"}, False),
         ([counts(10, extraction_failures=10)] * 4, {"high_failure_rate", "no_offers"}, True),
@@ -118,6 +123,27 @@ def test_much_more_failures_than_usual_are_told_of_though_they_are_not_many() ->
     assert kinds(judged(worse, baseline=usual)) == {"failures_above_baseline"}
     assert kinds(judged(worse)) == set()
     assert kinds(judged(counts(20, urls_failed=6), baseline=usual)) == set()
+
+
+@pytest.mark.parametrize(("usual", "failed", "attempted"), [((7, 21), 14, 24), ((6, 21), 15, 28)])
+def test_exactly_a_quarter_more_failures_are_not_told_of_however_they_are_written(
+    usual: tuple[int, int], failed: int, attempted: int
+) -> None:
+    share = usual[0] / usual[1]
+    for kept in (share, round(share, 4)):
+        baseline = Baseline(failure_rate=kept, yield_rate=0.1, sample_size=3)
+        assert kinds(judged(counts(attempted, urls_failed=failed), baseline=baseline)) == set()
+        worse = counts(attempted, urls_failed=failed + 1)
+        assert kinds(judged(worse, baseline=baseline)) == {"failures_above_baseline"}
+
+
+def test_exactly_half_of_the_usual_yield_is_not_told_of_however_it_is_written() -> None:
+    for kept in (3 / 21, round(3 / 21, 4)):
+        usual = Baseline(failure_rate=1.0, yield_rate=kept, sample_size=3)
+        half = replace(counts(28), offers_valid=2, offers_dropped=26)
+        assert kinds(judged(half, baseline=usual)) == set()
+        less = replace(half, offers_valid=1, offers_dropped=27)
+        assert kinds(judged(less, baseline=usual)) == {"yield_below_baseline"}
 
 
 def test_a_yield_below_half_of_the_usual_is_told_of() -> None:

@@ -29,6 +29,10 @@ def worker(age: float | None = None, **status: Any) -> dict[str, Any]:
     }
 
 
+def trying(in_vain: int, last_try: float, age: float | None = None) -> dict[str, Any]:
+    return worker(age, in_vain={"fetch": in_vain}, last_try_age={"fetch": last_try})
+
+
 def lane(due: float | None) -> Depth:
     return Depth("fetch", {State.WAITING: 5}, due)
 
@@ -73,6 +77,34 @@ def test_work_that_was_begun_long_ago_and_hangs_is_a_failure_unless_others_succe
     assert list(hung.problems) == ["lane fetch makes no progress: begun 700 s ago, not over"]
     assert judge([lane(due=None)], [worker(age=3.0)], {}, {"fetch": 700.0}).status == "ok"
     assert judge([lane(due=None)], [worker(age=900.0)], {}, {"fetch": 60.0}).status == "ok"
+
+
+def test_a_lane_that_is_looked_at_and_in_which_nothing_succeeds_is_named() -> None:
+    health = judge([lane(due=None)], [trying(7, 20.0, age=900.0), trying(5, 3.0)], {})
+    assert health.status == "degraded"
+    assert list(health.problems) == [
+        "lane fetch: 12 tries came to nothing, and none succeeded lately"
+    ]
+
+
+@pytest.mark.parametrize(
+    "workers",
+    [
+        [trying(500, 3.0, age=200.0)],
+        [trying(500, 3.0), worker(age=200.0)],
+        [trying(500, 900.0)],
+        [trying(3, 3.0)],
+        [worker(age=3600.0)],
+    ],
+    ids=["late success", "success of another", "idle since", "a few bad URLs", "idle"],
+)
+def test_no_alarm_is_raised_of_a_lane(workers: list[dict[str, Any]]) -> None:
+    assert judge([lane(due=None)], workers, {}).status == "ok"
+
+
+def test_nothing_succeeds_while_all_is_paused() -> None:
+    health = judge([lane(due=None)], [trying(500, 3.0)], {"": "maintenance"})
+    assert list(health.problems) == ["all contact is paused: maintenance"]
 
 
 def test_a_duty_that_keeps_failing_is_named() -> None:
@@ -121,13 +153,14 @@ async def test_backlogs_are_the_largest_and_count_all_priorities(stores: Stores)
     ]
 
 
-async def test_claims_of_domains_on_pause_are_not_held_too_long(stores: Stores) -> None:
+@pytest.mark.parametrize("group", ["paused.test", "group:shops", "www.paused.test"])
+async def test_claims_of_domains_on_pause_are_not_held_too_long(stores: Stores, group: str) -> None:
     queue, store = await stores.queue(), await stores.open()
-    await queue.put(make_items(1, group="paused.test"))
-    await queue.claim("w", ["fetch"], 1, all_of)
-    await stores.later(50)
-    await queue.put(make_items(1, group="hung.test"))
-    await queue.claim("w", ["fetch"], 1, all_of)
+    for number, url in enumerate(("https://www.paused.test/a", "https://hung.test/a", "no URL")):
+        [item] = make_items(1, first=number, group=group)
+        await queue.put([item._replace(payload={"url": url})])
+        await queue.claim("w", ["fetch"], 1, all_of)
+        await stores.later(50)
     await stores.later(700)
-    assert await longest_held(store, {}) == {"fetch": 750}
-    assert await longest_held(store, {"paused.test": ""}) == {"fetch": 700}
+    assert await longest_held(store, {}) == {"fetch": 850}
+    assert await longest_held(store, {"paused.test": ""}) == {"fetch": 800}

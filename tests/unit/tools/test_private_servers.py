@@ -13,7 +13,8 @@ from tests import postgres_server, rabbitmq_server
 from tests.postgres_server import PrivatePostgres
 from tests.private_server import is_alive
 from tests.rabbitmq_server import PrivateRabbitMQ
-from tools import servers
+from tools.provision import programs
+from tools.provision.rabbitmq import rabbitmq_answers
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_rabbitmq_that_is_killed_comes_back_with_its_durable_queues(
         queue.put("hello")
 
     rabbitmq.kill()
-    assert not servers.rabbitmq_answers(rabbitmq.url)
+    assert not rabbitmq_answers(rabbitmq.url)
     rabbitmq.start()
 
     receiver = kombu.Connection(rabbitmq.url)
@@ -106,7 +107,7 @@ def test_absent_server_fails_in_ci_instead_of_being_skipped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    monkeypatch.setattr(servers, "find", lambda _tool: None)
+    monkeypatch.setattr(programs, "find", lambda _tool: None)
     monkeypatch.delenv("PENSTOCK_TEST_POSTGRES_BINARY", raising=False)
 
     with pytest.raises(pytest.fail.Exception, match="PENSTOCK_TEST_POSTGRES_BINARY"):

@@ -4,6 +4,15 @@ from penstock.kernel.redis.breaker import RedisBreaker
 from penstock.kernel.redis.pacing import RedisPacing
 from penstock.kernel.redis.presence import Presence
 from penstock.kernel.redis.robots import RedisRobotsCache
-from penstock.kernel.redis.server import Server, connect
+from penstock.kernel.redis.server import Server, Usage, connect, open_server
 
-__all__ = ["Presence", "RedisBreaker", "RedisPacing", "RedisRobotsCache", "Server", "connect"]
+__all__ = [
+    "Presence",
+    "RedisBreaker",
+    "RedisPacing",
+    "RedisRobotsCache",
+    "Server",
+    "Usage",
+    "connect",
+    "open_server",
+]

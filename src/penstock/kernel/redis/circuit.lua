@@ -2,7 +2,8 @@
 -- cool-down is over is half-open. Epochs are times, so that a circuit that was forgotten
 -- and began anew does not repeat one.
 local CIRCUIT = KEYS[1]
-local NUMBERS = { 'epoch', 'open_until', 'cooldown', 'good_probes', 'probe_until' }
+local NUMBERS = { 'epoch', 'open_until', 'cooldown', 'good_probes', 'probe_until',
+  'failures' }
 
 local function new_circuit()
   local circuit = { state = 'closed', recent = '' }
@@ -36,7 +37,7 @@ local function read_circuit()
   local kept = redis.call('HMGET', CIRCUIT, 'state', 'recent', unpack(NUMBERS))
   if not kept[1] then return nil end
   local circuit = { state = kept[1], recent = kept[2] }
-  for i, name in ipairs(NUMBERS) do circuit[name] = tonumber(kept[i + 2]) end
+  for i, name in ipairs(NUMBERS) do circuit[name] = tonumber(kept[i + 2] or 0) end
   mind_the_clock(circuit)
   return circuit
 end

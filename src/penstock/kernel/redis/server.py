@@ -1,4 +1,4 @@
-"""The one connection to Redis: scripts go out in batches, answers or `SharedStateLost` come back.
+"""A connection to Redis: scripts and commands go out in batches, answers come back, or why not.
 
 Whatever is asked while a batch is under way travels in the next one, so that a hundred
 concurrent callers cost a few round trips. A connection that breaks is never mended unnoticed:
@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -18,12 +18,14 @@ from typing import Any
 from redis.asyncio.connection import AbstractConnection, ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
-from penstock.core.errors import SettingsError, SharedStateLost
+from penstock.core.errors import PenstockError, SettingsError, SharedStateLost
 from penstock.kernel.settings import SharedSettings
 
 #: A server that has not answered a batch after so many seconds is as good as away.
 ANSWER_SECONDS = 2.0
 MAX_BATCH = 512
+#: A batch of large bodies is as large as this, or one body.
+MAX_BYTES = 8_000_000
 CLOSED = "the connection to Redis is closed"
 
 Argument = str | bytes | int | float
@@ -38,12 +40,20 @@ class Script:
 
 
 def load_script(*names: str, **constants: str | float) -> Script:
-    """Put a script together: its constants, the clock, then the files it consists of."""
-    folder = resources.files(__package__)
+    """A script of this package."""
+    return compose(__package__, names, constants)
+
+
+def compose(package: str, names: Sequence[str], constants: Mapping[str, str | float]) -> Script:
+    """Put a script together: its constants, the clock, then the files of a package."""
     head = [f"local {name} = {json.dumps(value)}" for name, value in constants.items()]
-    files = [folder.joinpath(f"{name}.lua").read_text("utf-8") for name in ("clock", *names)]
+    files = [_read(__package__, "clock"), *(_read(package, name) for name in names)]
     source = "\n".join([*head, *files])
     return Script(source, hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest())
+
+
+def _read(package: str, name: str) -> str:
+    return resources.files(package).joinpath(f"{name}.lua").read_text("utf-8")
 
 
 def microseconds(seconds: float) -> int:
@@ -53,40 +63,72 @@ def microseconds(seconds: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A script to run, and who waits for its answer."""
+    """A command, the script that it runs if it runs one, and who waits for the answer."""
 
-    script: Script
-    arguments: tuple[Argument, ...]
+    command: tuple[Argument, ...]
+    script: Script | None
     answer: asyncio.Future[Any]
 
     @property
-    def command(self) -> tuple[Argument, ...]:
-        return ("EVALSHA", self.script.sha, *self.arguments)
+    def size(self) -> int:
+        return sum(len(part) for part in self.command if isinstance(part, str | bytes))
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a connection is for: the setting that names its server, and what its loss means.
+
+    Where large bodies travel, a batch gets more than the usual seconds to be answered.
+    """
+
+    setting: str = "PENSTOCK_SHARED__URL"
+    lost: type[PenstockError] = SharedStateLost
+    answer_seconds: float | None = None
+
+
+SHARED_STATE = Usage()
 
 
 class Server:
     """A Redis server that runs scripts; `clock_shift` moves its clock, for tests."""
 
     def __init__(
-        self, connection: AbstractConnection, prefix: str, clock_shift: Callable[[], float]
+        self,
+        connection: AbstractConnection,
+        prefix: str,
+        clock_shift: Callable[[], float],
+        usage: Usage = SHARED_STATE,
     ) -> None:
         #: What tells us apart from all others on the server.
         self.process = secrets.token_hex(8)
         self._connection = connection
         self._prefix = prefix
         self._clock_shift = clock_shift
+        self._usage = usage
         self._waiting: list[_Call] = []
         self._asked = asyncio.Event()
         self._closed = False
 
     async def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
-        """The script's answer; a `SharedStateLost` says why there is none."""
-        if self._closed:
-            raise SharedStateLost(CLOSED)
-        names = ((self._prefix + key).encode() for key in keys)
+        """The script's answer; a `SharedStateLost`, or what the usage has, says why there is none.
+
+        Keys get the prefix; half of a character in one is the byte that it was made of.
+        """
+        names = ((self._prefix + key).encode("utf-8", "surrogateescape") for key in keys)
         shift = microseconds(self._clock_shift())
+        return await self._call(
+            ("EVALSHA", script.sha, len(keys), *names, shift, *arguments), script
+        )
+
+    async def ask(self, *command: Argument) -> Any:
+        """The answer to a plain command, as it is: without prefix."""
+        return await self._call(command, None)
+
+    async def _call(self, command: tuple[Argument, ...], script: Script | None) -> Any:
+        if self._closed:
+            raise self._usage.lost(CLOSED)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Call(script, (len(keys), *names, shift, *arguments), answer))
+        self._waiting.append(_Call(command, script, answer))
         self._asked.set()
         return await answer
 
@@ -100,23 +142,34 @@ class Server:
                     self._asked.clear()
         finally:
             self._closed = True
-            _give_up(self._waiting, CLOSED)
+            self._give_up(self._waiting, CLOSED)
             await self._connection.disconnect(nowait=True)
 
     async def _flush(self) -> None:
-        calls, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
+        calls = self._next_batch()
         problem = CLOSED
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(self._usage.answer_seconds or ANSWER_SECONDS):
                 await self._carry(calls)
         except (RedisError, OSError, TimeoutError) as error:
             reason = str(error) or "timed out"
-            problem = f"Redis (PENSTOCK_SHARED__URL) does not answer: {reason}"
+            problem = f"Redis ({self._usage.setting}) does not answer: {reason}"
             await self._connection.disconnect(nowait=True)
             calls += self._waiting
             self._waiting = []
         finally:
-            _give_up(calls, problem)
+            self._give_up(calls, problem)
+
+    def _next_batch(self) -> list[_Call]:
+        """What waits, as much as travels at once; at least one call."""
+        number, size = 0, 0
+        for call in self._waiting[:MAX_BATCH]:
+            size += call.size
+            if number and size > MAX_BYTES:
+                break
+            number += 1
+        calls, self._waiting = self._waiting[:number], self._waiting[number:]
+        return calls
 
     async def _carry(self, calls: Sequence[_Call]) -> None:
         replies = await self._exchange([call.command for call in calls])
@@ -125,17 +178,17 @@ class Server:
             if isinstance(reply, NoScriptError):
                 unknown.append(call)
             else:
-                _answer(call, reply)
+                self._answer(call, reply)
         if unknown:
             await self._carry_with_scripts(unknown)
 
     async def _carry_with_scripts(self, calls: Sequence[_Call]) -> None:
         """A server that has restarted does not know the scripts any more: bring them along."""
-        sources = {call.script.source for call in calls}
+        sources = {call.script.source for call in calls if call.script}
         loads: list[tuple[Argument, ...]] = [("SCRIPT", "LOAD", source) for source in sources]
         replies = await self._exchange([*loads, *(call.command for call in calls)])
         for call, reply in zip(calls, replies[len(loads) :], strict=True):
-            _answer(call, reply)
+            self._answer(call, reply)
 
     async def _exchange(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
         packed = self._connection.pack_commands(commands)
@@ -148,28 +201,36 @@ class Server:
         except ResponseError as error:
             return error
 
+    def _answer(self, call: _Call, reply: Any) -> None:
+        if call.answer.done():
+            return
+        if isinstance(reply, ResponseError):
+            call.answer.set_exception(self._usage.lost(f"Redis refuses: {reply}"))
+        else:
+            call.answer.set_result(reply)
 
-def _answer(call: _Call, reply: Any) -> None:
-    if call.answer.done():
-        return
-    if isinstance(reply, ResponseError):
-        call.answer.set_exception(SharedStateLost(f"Redis refuses: {reply}"))
-    else:
-        call.answer.set_result(reply)
-
-
-def _give_up(calls: Sequence[_Call], problem: str) -> None:
-    for call in calls:
-        if not call.answer.done():
-            call.answer.set_exception(SharedStateLost(problem))
+    def _give_up(self, calls: Sequence[_Call], problem: str) -> None:
+        for call in calls:
+            if not call.answer.done():
+                call.answer.set_exception(self._usage.lost(problem))
 
 
 @contextlib.asynccontextmanager
 async def connect(
     settings: SharedSettings, *, clock_shift: Callable[[], float] = lambda: 0.0
 ) -> AsyncIterator[Server]:
-    """The server the settings name; one that is away from the start is most likely misnamed."""
-    server = Server(_connection(settings.url.get_secret_value()), settings.prefix, clock_shift)
+    """The server that the settings name for shared state."""
+    url = settings.url.get_secret_value()
+    async with open_server(url, SHARED_STATE, settings.prefix, clock_shift=clock_shift) as server:
+        yield server
+
+
+@contextlib.asynccontextmanager
+async def open_server(
+    url: str, usage: Usage, prefix: str = "", *, clock_shift: Callable[[], float] = lambda: 0.0
+) -> AsyncIterator[Server]:
+    """A connection of its own; a server that is away from the start is most likely misnamed."""
+    server = Server(_connection(url, usage), prefix, clock_shift, usage)
     flusher = asyncio.create_task(server.keep_flushing(), name="redis batches")
     try:
         await server.run(load_script(), ())
@@ -180,12 +241,12 @@ async def connect(
             await flusher
 
 
-def _connection(url: str) -> AbstractConnection:
+def _connection(url: str, usage: Usage) -> AbstractConnection:
     try:
         pool = ConnectionPool.from_url(
             url, protocol=2, client_name="penstock", socket_keepalive=True, socket_timeout=None
         )
         connection: AbstractConnection = pool.connection_class(**pool.connection_kwargs)
     except (ValueError, TypeError) as error:
-        raise SettingsError(f"PENSTOCK_SHARED__URL: {error}") from error
+        raise SettingsError(f"{usage.setting}: {error}") from error
     return connection

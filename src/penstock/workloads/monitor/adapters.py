@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Protocol
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from penstock.core.errors import PenstockError
 from penstock.events.log import EventLog
@@ -184,7 +184,22 @@ def _enable(unit: Unit, log: EventLog, status: dict[str, Any], who: str) -> None
         needs_canary=True,
     )
     wake(unit, status["source_id"], status["adapter"], unit.now)
+    _hurry(unit, status)
     log.append(unit, [_message(unit, status, ENABLED, {"who": who})])
+
+
+def _hurry(unit: Unit, status: Mapping[str, Any]) -> None:
+    """What an adapter did not read well the last time is due now, and not by its schedule."""
+    targets = scrape_targets.c
+    late = update(scrape_targets).where(
+        targets.source_id == status["source_id"],
+        targets.adapter_id == status["adapter"],
+        targets.status == TargetStatus.ACTIVE.value,
+        targets.run_id.is_(None),
+        targets.next_due_at > unit.now,
+        func.coalesce(targets.last_status, "") != "SUCCESS",
+    )
+    unit.run(late.values(next_due_at=unit.now))
 
 
 def _message(unit: Unit, status: Mapping[str, Any], topic: str, data: dict[str, Any]) -> Message:

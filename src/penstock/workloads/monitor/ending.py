@@ -49,6 +49,8 @@ WEEK_MS = 7 * DAY_MS
 MOST_RUNS = 700
 #: After a canary that told nothing, because the site was away, the next one waits so long.
 NEXT_CANARY_MS = 600_000
+#: Runs of URLs that failed before: few of a shop's, and counted already.
+CHOSEN_BY_FAILURE = (Trigger.RETRY.value, Trigger.RECHECK.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +262,8 @@ def _is_over(run: Mapping[str, Any]) -> bool:
 
 
 def _tells(run: Mapping[str, Any]) -> bool:
-    """Whether a run says something about its adapter: URLs that are broken anyway do not."""
-    return bool(run["trigger"] != Trigger.RECHECK or run["is_canary"])
+    """Whether a run says something about its adapter: one of URLs that failed before does not."""
+    return bool(run["trigger"] not in CHOSEN_BY_FAILURE or run["is_canary"])
 
 
 def _is_bad(counts: Counts) -> bool:
@@ -297,8 +299,8 @@ def _good_runs(unit: Unit, run: Mapping[str, Any], span: range, most: int) -> li
         runs.started_at < span.stop,
         runs.status == RunStatus.SUCCESS.value,
         runs.urls_attempted >= SMALLEST_BATCH,
-        # Those that look at broken URLs say nothing of what is usual.
-        runs.trigger != Trigger.RECHECK.value,
+        # Those that look at what failed before say nothing of what is usual.
+        runs.trigger.not_in(CHOSEN_BY_FAILURE),
     )
     newest = query.order_by(runs.started_at.desc()).limit(most)
     return [Counts.of(row) for row in unit.rows(newest)]

@@ -61,7 +61,7 @@ class MonitorLane:
         if self._registry.get(adapter) is None:
             detail = f"there is no adapter '{adapter}' here"
             return Refused("adapter_unknown", detail, gate=GATE)
-        return await self._clearance.ask(claim.payload["target"])
+        return await self._clearance.ask(claim.payload["target"], claim.payload["run"])
 
     def request(self, claim: Claim) -> Request:
         if not _is_readable(claim):

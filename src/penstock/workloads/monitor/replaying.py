@@ -23,6 +23,7 @@ from penstock.quality.standalone import StandaloneJudge
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor.kept import page_of, record_of
+from penstock.workloads.monitor.model import FetchStatus
 from penstock.workloads.monitor.tables import scrape_results, scrape_targets
 
 AT_ONCE = 100
@@ -166,6 +167,8 @@ def _query(
         .where(
             targets.adapter_id == adapter_id,
             results.body.is_not(None),
+            # Of what came instead of a page, such as a 404 or a captcha, nothing was ever read.
+            results.fetch_status == FetchStatus.OK.value,
             or_(results.at > at, and_(results.at == at, results.id > last)),
         )
         .order_by(results.at, results.id)

@@ -17,6 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from penstock.core.urls import Url
 from penstock.kernel.fetchers.http import BODILESS, REDIRECTS
+from penstock.kernel.statuses import FIRST_CLIENT_ERROR
 
 SHOWN = frozenset({"", "text/html", "application/xhtml+xml"})
 BLOCKED_TYPES = ("Image", "Font", "Media")
@@ -36,7 +37,11 @@ END_BYTES = 4096
 
 
 class Interception:
-    """What became of the document of one page; `changed` is set whenever that is known better."""
+    """What became of the document of one page; `changed` is set whenever that is known better.
+
+    `is_cut` says that it is not as long as the site said, `is_open` that the site did not say and
+    the document does not show where it ends.
+    """
 
     def __init__(
         self, session: CDPSession, url: Url, own_headers: Mapping[str, str], max_bytes: int
@@ -54,6 +59,7 @@ class Interception:
         self.raw: bytes | None = None
         self.too_large = False
         self.is_cut = False
+        self.is_open = False
         self.has_stayed = False
         self.wants_reload = False
         self.changed = asyncio.Event()
@@ -147,12 +153,14 @@ class Interception:
         Without it every picture is asked for, and refused here, which costs more than the page.
         The browser only minds a rule in a reply that we give ourselves.
         """
-        if not self._rules:
+        # Of an error its status and headers count, whatever its body looks like.
+        if not self._rules or event["responseStatusCode"] >= FIRST_CLIENT_ERROR:
             await self._go_on(event)
             return
         body = await self._read(event)
-        self.is_cut = not self.too_large and not self._is_whole(body)
-        if self.too_large or self.is_cut:
+        # Who reads a page as a stream is not told that it ended before its time.
+        self.is_open = not self.too_large and self._length() is None and not _shows_end(body)
+        if self.too_large or self.is_cut or self.is_open:
             await self._fail(event, "Aborted")
             return
         pairs = event.get("responseHeaders", ())
@@ -172,13 +180,6 @@ class Interception:
         except PlaywrightError:
             await self._fail(event, "Failed")
 
-    def _is_whole(self, body: bytes) -> bool:
-        """Whether a page did not end before its time: who reads it as a stream is not told."""
-        if (length := self._length()) is not None:
-            return len(body) == length
-        end = body[-END_BYTES:].lower()
-        return b"</html" in end or b"</body" in end
-
     def _length(self) -> int | None:
         """How long the body is, as far as the site says; what is packed, it says of the pack."""
         declared = self.headers.get("Content-Length", "")
@@ -189,7 +190,6 @@ class Interception:
     async def _take_raw(self, event: dict[str, Any]) -> None:
         """The body of what is no page to be shown."""
         self.raw = await self._read(event)
-        self.is_cut = self._length() not in (None, len(self.raw))
 
     async def _read(self, event: dict[str, Any]) -> bytes:
         """The body of a reply, piece by piece and no further than the limit."""
@@ -206,6 +206,7 @@ class Interception:
             is_over = found["eof"]
         await self.session.send("IO.close", {"handle": stream})
         self.too_large = len(body) > self._max_bytes
+        self.is_cut = not self.too_large and self._length() not in (None, len(body))
         return bytes(body)
 
     async def _go_on(self, event: dict[str, Any]) -> None:
@@ -227,6 +228,11 @@ class Interception:
 
     def _is_at_home(self, url: str) -> bool:
         return url.startswith(f"{self._url.origin}/")
+
+
+def _shows_end(body: bytes) -> bool:
+    end = body[-END_BYTES:].lower()
+    return b"</html" in end or b"</body" in end
 
 
 def _bytes_of(piece: Mapping[str, Any]) -> bytes:

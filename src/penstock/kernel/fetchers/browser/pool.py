@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from penstock.core.clock import Clock
-from penstock.core.errors import PoolExhausted
+from penstock.core.errors import PenstockError, PoolExhausted
 from penstock.core.log import get_logger
+from penstock.kernel.fetchers.browser.means import BrowserLost
 from penstock.kernel.settings import BrowserSettings
 
 MIB = 1024 * 1024
@@ -153,12 +154,11 @@ class BrowserPool(Generic[B]):
         if any(member.browser.is_alive for member in self._members):
             self._trouble = None
             return None
-        if self._is_short_of_memory():
-            return "memory is short: no browser is started"
+        if self._launching is None and self._is_short_of_memory():
+            return "memory is short: no browser is started before a page needs one"
         try:
             await self._member()
-        except Exception as error:
-            # Whatever it is, it is the answer.
+        except (PenstockError, BrowserLost, OSError) as error:
             get_logger().error("no browser can be started", error=str(error))
             said = str(error).partition("\n")[0][:MOST_SAID] or type(error).__name__
             self._trouble = (said, self._clock.monotonic())

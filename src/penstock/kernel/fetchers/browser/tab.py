@@ -29,7 +29,7 @@ from penstock.kernel.model import (
     SiteWide,
     UrlSpecific,
 )
-from penstock.kernel.ports import Browsing, Hop
+from penstock.kernel.ports import Browsing, Hop, NotNow
 
 #: How long a context may take to close before its browser gets no more pages.
 CLOSE_SECONDS = 3.0
@@ -104,7 +104,10 @@ _MEANINGS: tuple[tuple[str, Failure], ...] = (
 async def browse(
     browser: Chromium, egress: Egress, hop: Hop, means: Means
 ) -> Page | Redirect | Failure:
-    """Open a page in a fresh context; `BrowserLost` if the browser is of no more use."""
+    """Open a page in a fresh context; `BrowserLost` if the browser is of no more use.
+
+    `NotNow` if it was not let in, and another look at it is needed.
+    """
     context: BrowserContext | None = None
     tab: Tab | None = None
     reply: Page | Redirect | Failure
@@ -288,9 +291,11 @@ class Tab:
         if seen.too_large:
             return Broken("too_large", f"the body is larger than {self._means.max_bytes} bytes")
         if seen.is_cut:
-            # If it was whole after all, the next try shows it: then the browser itself is asked.
-            self._means.remember_unclosed(self._hop.url.origin)
             return TRUNCATED
+        if seen.is_open:
+            # It may be whole nevertheless: only the browser itself can tell, at a second look.
+            self._means.remember_unclosed(self._hop.url.origin)
+            raise NotNow("no_end", "the page does not show where it ends", seconds=0.0)
         if seen.location is not None:
             return await self._redirect(*seen.location)
         if seen.raw is not None:

@@ -269,3 +269,36 @@ async def test_whether_browsers_start_is_known_when_asked(machine: Machine) -> N
     assert len(machine.launched) == 1
     assert await pool.check() is None
     assert len(machine.launched) == 1
+
+
+async def test_a_launch_under_way_is_waited_for_though_memory_is_short(machine: Machine) -> None:
+    started, go_on = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        started.set()
+        await go_on.wait()
+
+    pool = machine.pool(min_free_memory_mb=512)
+    machine.free, machine.before_launch = 100 * MIB, wait
+    said = await pool.check()
+    first = asyncio.create_task(pool.acquire(5))
+    await started.wait()
+    asking = asyncio.create_task(pool.check())
+    await asyncio.sleep(0)
+    go_on.set()
+
+    assert said is not None
+    assert "memory is short" in said
+    assert await asking is None
+    await first
+    assert len(machine.launched) == 1
+
+
+async def test_a_fault_of_our_own_is_no_answer_to_whether_browsers_start(machine: Machine) -> None:
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    machine.before_launch = fail
+
+    with pytest.raises(ZeroDivisionError):
+        await machine.pool().check()

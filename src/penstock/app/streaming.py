@@ -1,0 +1,318 @@
+"""The page fetcher, put together: on the store, or on Redis and Kafka without one."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from penstock.app import Platform
+from penstock.cache.sql import SqlCache
+from penstock.core.chores import Chore
+from penstock.core.errors import PenstockError, SettingsError, StoreLost
+from penstock.core.log import get_logger
+from penstock.core.signs import Signs
+from penstock.core.supervise import Supervisor
+from penstock.events.log import EventLog
+from penstock.events.ports import Sink, Subscriber
+from penstock.kernel.entrance import Entrance
+from penstock.kernel.model import Request
+from penstock.kernel.pipeline import Pipeline
+from penstock.queue.heartbeat import Pulse
+from penstock.queue.lanes import Result
+from penstock.queue.ports import Queue, State
+from penstock.queue.sources import Polling
+from penstock.queue.station import Station, StationSettings
+from penstock.settings import Settings
+from penstock.store.store import Store
+from penstock.workloads.stream.erasure import erase_page
+from penstock.workloads.stream.lane import DeliveringLane, Destination, StoredLane
+from penstock.workloads.stream.metrics import StreamMetrics
+from penstock.workloads.stream.model import NAME, cache_key
+from penstock.workloads.stream.settings import StreamSettings
+
+if TYPE_CHECKING:
+    from penstock.events.kafka import KafkaPublisher
+    from penstock.kernel.redis import Server
+    from penstock.queue.redis import RedisHeartbeat, RedisQueue
+
+#: Seconds between two looks at queue and circuits, for the gauges.
+LOOK_EVERY = 5.0
+#: A body of ten megabytes may be on its way for so long.
+ANSWER_SECONDS = 10.0
+MEGABYTE = 1024 * 1024
+#: How many URLs wait, and how many are dead letters.
+Depths = Callable[[], Awaitable[tuple[int, int]]]
+Settled = Callable[[Result], None]
+
+
+# ── on the store
+
+
+def open_stored_lane(
+    settings: Settings, platform: Platform, store: Store, log: EventLog
+) -> StoredLane:
+    """The lane that keeps pages and events in the store."""
+    metrics = StreamMetrics(platform.metrics)
+    return StoredLane(
+        SqlCache(store, metrics.looked_up),
+        log,
+        metrics,
+        platform.clock,
+        topic=settings.stream.webpage_log_topic,
+        seconds=settings.stream.cache_ttl_seconds,
+    )
+
+
+async def stored_depth(queue: Queue) -> tuple[int, int]:
+    """How many URLs wait in the store, and how many are dead letters."""
+    for depth in await queue.depth():
+        if depth.lane == NAME:
+            return depth.counts.get(State.WAITING, 0), depth.counts.get(State.DEAD, 0)
+    return 0, 0
+
+
+def expired_pages(store: Store) -> Chore:
+    """The chore that forgets bodies whose time is over."""
+    return Chore("expired pages", partial(_forget_expired, SqlCache(store)), every=60.0)
+
+
+async def _forget_expired(cache: SqlCache) -> int:
+    total = 0
+    while number := await cache.forget_expired():
+        total += number
+    return total
+
+
+async def erase_streamed(settings: Settings, store: Store, url: str) -> Counter[str]:
+    """Erase a page from what the page fetcher keeps: in the store, and in Redis if that is used."""
+    stream = settings.stream
+    erased = await erase_page(store, SqlCache(store), url, stream.webpage_log_topic)
+    if stream.uses_servers:
+        async with open_redis(stream) as server:
+            erased["pages"] += await server.ask("DEL", cache_key(url))
+    return erased
+
+
+# ── on Redis and Kafka
+
+
+@dataclass(frozen=True, slots=True)
+class PageFetcher:
+    """One worker among others on the same Redis."""
+
+    platform: Platform
+    server: "Server"
+    queue: "RedisQueue"
+    lane: DeliveringLane
+    station: Station
+    heartbeat: "RedisHeartbeat"
+    supervisor: Supervisor
+
+    async def work(self) -> None:
+        """Work until stopped."""
+        await self.station.run(self.heartbeat.id)
+
+    def stop(self) -> None:
+        """Begin nothing new; what is under way may come to its end."""
+        self.station.stop()
+
+    def abort(self) -> None:
+        """Drop what is under way; it is given back."""
+        self.station.abort()
+
+    async def examine(self) -> Signs:
+        """How it is now."""
+        problems = [self.lane.trouble] if self.lane.trouble else []
+        try:
+            depth = await self.queue.depth()
+        except PenstockError as error:
+            return Signs([str(error), *problems], [], {})
+        breaker = self.platform.circuits.of_workloads[NAME].breaker
+        figures = {
+            "waiting": depth.waiting,
+            "parked": {group: line.waiting for group, line in depth.parked.items()},
+            "under_way": sum(depth.claimed.values()),
+            "workers": len(depth.claimed),
+            "dead": depth.dead,
+            "down": [circuit._asdict() for circuit in await breaker.troubled()],
+        }
+        warnings: list[str] = await _queue_module().check(self.server)
+        return Signs(problems, warnings, figures)
+
+
+@asynccontextmanager
+async def open_page_fetcher(
+    settings: Settings, platform: Platform, settled: Settled = lambda _result: None
+) -> AsyncIterator[PageFetcher]:
+    """A worker on Redis and Kafka; it is there for others to see until the block is left.
+
+    `settled` hears of every URL that is over.
+    """
+    stream, clock = settings.stream, platform.clock
+    metrics = StreamMetrics(platform.metrics)
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(open_redis(stream))
+        publisher = await stack.enter_async_context(open_kafka(stream))
+        queue = open_url_queue(stream, server, partial(line_in, platform.pipeline))
+        cache = _redis_cache()(server, metrics.looked_up)
+        to = Destination(cache, publisher, stream.webpage_log_topic, stream.cache_ttl_seconds)
+        lane = DeliveringLane(to, metrics, clock, stream.max_undelivered_mb * MEGABYTE)
+        station = Station(
+            queue,
+            Polling(queue, [NAME], clock),
+            {NAME: lane},
+            pipeline=platform.pipeline,
+            clock=clock,
+            settings=_station_settings(settings),
+            settled=partial(_note, lane, settled),
+        )
+        pulse = Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds)
+        heartbeat = _queue_module().RedisHeartbeat(server, queue, clock, pulse)
+        await heartbeat.register()
+        stack.push_async_callback(_leave, heartbeat)
+        supervisor = await stack.enter_async_context(Supervisor(clock))
+        platform.supervisors.append(supervisor)
+        stack.callback(platform.supervisors.remove, supervisor)
+        fetcher = PageFetcher(platform, server, queue, lane, station, heartbeat, supervisor)
+        supervisor.start("heartbeat", lambda: _keep_beating(fetcher))
+        depths = partial(_redis_depth, queue)
+        supervisor.start("gauges of pages", lambda: keep_showing(platform, metrics, depths))
+        yield fetcher
+
+
+def with_shared_redis(settings: Settings) -> Settings:
+    """The same settings; who fetches from Redis shares pacing, breakers and robots there, too."""
+    if settings.shared.url or not settings.stream.uses_servers:
+        return settings
+    update = {"url": settings.stream.redis_url, "prefix": "penstock:"}
+    shared = settings.shared.model_copy(update=update)
+    return settings.model_copy(update={"shared": shared})
+
+
+@asynccontextmanager
+async def open_redis(stream: StreamSettings) -> AsyncIterator["Server"]:
+    """The server of queue and cache."""
+    kernel = _needed("redis", "penstock.kernel.redis")
+    usage = kernel.Usage("PENSTOCK_STREAM__REDIS_URL", StoreLost, ANSWER_SECONDS)
+    async with kernel.open_server(stream.redis_url.get_secret_value(), usage) as server:
+        yield server
+
+
+def open_url_queue(
+    stream: StreamSettings, server: "Server", line_of: Callable[[str], str]
+) -> "RedisQueue":
+    """The queue of URLs in Redis."""
+    module = _queue_module()
+    queue: RedisQueue = module.RedisQueue(server, stream.input_queue, stream.dlq_queue, line_of)
+    return queue
+
+
+def line_in(path: Pipeline | Entrance, url: str) -> str:
+    """The line that a URL has to stand in."""
+    return path.line_of(Request(url, workload=NAME))[0]
+
+
+@asynccontextmanager
+async def open_kafka(stream: StreamSettings) -> AsyncIterator["KafkaPublisher"]:
+    """Where events go."""
+    kafka = kafka_module()
+    async with kafka.open_publisher(
+        stream.kafka_bootstrap_servers, **stream.kafka_options
+    ) as publisher:
+        yield publisher
+
+
+def kafka_subscription(settings: Settings) -> list[Subscriber]:
+    """Kafka, if it is owed the events of the store."""
+    return [kafka_module().KafkaSubscription()] if settings.events.kafka_prefix else []
+
+
+async def open_kafka_sink(settings: Settings, stack: AsyncExitStack) -> list[Sink]:
+    """What passes events of the store on to Kafka, if that is wanted."""
+    prefix = settings.events.kafka_prefix
+    if not prefix:
+        return []
+    publisher = await stack.enter_async_context(open_kafka(settings.stream))
+    return [kafka_module().KafkaSink(publisher, prefix)]
+
+
+def kafka_module() -> ModuleType:
+    """The door to Kafka, if its client is installed."""
+    return _needed("kafka", "penstock.events.kafka")
+
+
+def _queue_module() -> ModuleType:
+    return _needed("redis", "penstock.queue.redis")
+
+
+def _redis_cache() -> Any:
+    return _needed("redis", "penstock.cache.redis").RedisCache
+
+
+def _needed(extra: str, name: str) -> ModuleType:
+    """A back end, imported only when it is wanted, because its client may be missing."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("redis", "aiokafka"):
+            raise
+        raise SettingsError(
+            "PENSTOCK_STREAM__REDIS_URL and __KAFKA_BOOTSTRAP_SERVERS need: "
+            f"pip install 'penstock[{extra}]'"
+        ) from error
+
+
+def _note(lane: DeliveringLane, settled: Settled, result: Result) -> None:
+    lane.note(result)
+    settled(result)
+
+
+async def _leave(heartbeat: "RedisHeartbeat") -> None:
+    """Say that we are gone; where that cannot be said, our silence says it."""
+    try:
+        await heartbeat.leave()
+    except PenstockError as error:
+        get_logger().warning("our claims are taken back later", error=str(error))
+
+
+async def _keep_beating(fetcher: PageFetcher) -> None:
+    async def lost() -> None:
+        fetcher.station.worker = fetcher.heartbeat.id
+        await fetcher.station.forget()
+
+    await fetcher.heartbeat.keep_beating(dict, lost)
+
+
+async def _redis_depth(queue: "RedisQueue") -> tuple[int, int]:
+    depth = await queue.depth()
+    return depth.waiting + sum(line.waiting for line in depth.parked.values()), depth.dead
+
+
+def _station_settings(settings: Settings) -> StationSettings:
+    limits = settings.queue
+    return StationSettings(
+        workers=settings.stream.workers,
+        capacity=limits.capacity,
+        claim_at_once=limits.claim_at_once,
+        keep_seconds=limits.keep_seconds,
+        grace_seconds=limits.grace_seconds,
+    )
+
+
+# ── both
+
+
+async def keep_showing(platform: Platform, metrics: StreamMetrics, depths: Depths) -> None:
+    """Keep the gauges of queue and circuits fresh."""
+    breaker = platform.circuits.of_workloads[NAME].breaker
+    while True:
+        try:
+            metrics.show_queue(*await depths())
+            metrics.show_circuits(await breaker.troubled())
+        except PenstockError as error:
+            get_logger().warning("the page fetcher's gauges are old", error=str(error))
+        await platform.clock.sleep(LOOK_EVERY)

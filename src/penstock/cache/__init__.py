@@ -1,0 +1,1 @@
+"""The page cache: bodies under a key, for a while."""

@@ -1,0 +1,96 @@
+"""The page fetcher on Redis and Kafka, without any database."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from hashlib import sha256
+
+import pytest
+
+from tests.durable_redis import DurableRedis, find_program
+from tests.kafka_server import kafka  # noqa: F401 - a fixture
+from tests.page_fetchers import Servers, fetching, stand_up
+from tests.shell import eventually
+from tests.site import Reply, Reset, Site
+
+ODD = bytes(range(256)) * 200
+
+
+@pytest.fixture(scope="module")
+def durable_redis() -> Iterator[str]:
+    server = DurableRedis(find_program())
+    server.start()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture
+async def servers(durable_redis: str, kafka: str) -> AsyncIterator[Servers]:  # noqa: F811
+    servers = await Servers.clean(durable_redis, kafka)
+    yield servers
+    await servers.close()
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site() as site:
+        stand_up(site, "one.test", "two.test")
+        yield site
+
+
+async def test_what_producers_push_is_in_cache_and_topic(servers: Servers, site: Site) -> None:
+    site.reply("one.test", "/odd", Reply(200, ODD, {"Content-Type": "application/octet-stream"}))
+    url = "http://one.test/odd?as=Pushed"
+    async with fetching(servers.settings(site, cache_ttl_seconds=77)):
+        await servers.push(url)
+        await eventually(servers.urls)
+        await eventually(servers.is_empty)
+
+    (event,) = await servers.events()
+    assert await servers.body(url) == ODD
+    assert 0 < await servers.client.ttl(event.cache_key) <= 77
+    assert event.cache_key == f"webpage:{sha256(url.encode()).hexdigest()}"
+    assert event.content_hash == sha256(ODD).hexdigest()
+    assert (event.url, event.status_code, event.content_length) == (url, 200, len(ODD))
+
+
+async def test_robots_skip_and_failures_become_dead_letters(servers: Servers, site: Site) -> None:
+    site.reply("one.test", "/gone", Reply(410, "gone"))
+    site.reply("one.test", "/ill", Reply(500, "ill"))
+    async with fetching(servers.settings(site)) as fetcher:
+        await servers.push("http://one.test/page", "http://one.test/private/1")
+        await servers.push("http://one.test/gone", "http://one.test/ill", "http://[::1]/", "junk")
+        await eventually(servers.is_empty)
+        text = fetcher.platform.metrics.text()
+
+    dead = await servers.dead()
+    assert await servers.urls() == ["http://one.test/page"]
+    assert dead.keys() == {"http://one.test/gone", "http://one.test/ill", "http://[::1]/", "junk"}
+    assert dead["http://one.test/gone"] == "http_410"
+    assert "page_fetcher_pages_skipped_robots_total 1.0" in text
+    assert "page_fetcher_dlq_enqueued_total 4.0" in text
+
+
+@pytest.mark.parametrize("answer", [Reply(503, "down"), Reset()], ids=["503", "reset"])
+async def test_an_outage_costs_nothing_and_others_go_on(
+    servers: Servers, site: Site, answer: Reply | Reset
+) -> None:
+    ours = [f"http://one.test/page?{n}" for n in range(50)]
+    others = [f"http://two.test/page?{n}" for n in range(50)]
+    async with fetching(servers.settings(site)) as fetcher:
+        await servers.push("http://one.test/page")
+        await eventually(servers.urls)
+        site.take_down("one.test", answer)
+        await servers.push(*(url for pair in zip(ours, others, strict=True) for url in pair))
+
+        await eventually(lambda: _has(servers, others))
+        health = await fetcher.examine()
+        site.bring_up("one.test")
+        await eventually(lambda: _has(servers, ours))
+        await eventually(servers.is_empty)
+
+    assert [circuit["domain"] for circuit in health.figures["down"]] == ["one.test"]
+    assert await servers.dead() == {}
+    assert sorted([*ours, *others, "http://one.test/page"]) == await servers.urls()
+
+
+async def _has(servers: Servers, urls: Sequence[str]) -> bool:
+    return set(urls) <= set(await servers.urls())

@@ -1,0 +1,1 @@
+"""Page fetchers on Redis and Kafka, and everything that is done to them."""

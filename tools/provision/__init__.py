@@ -1,0 +1,1 @@
+"""What the tests need of this machine: found, installed, started, and stopped again."""

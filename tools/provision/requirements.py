@@ -1,0 +1,34 @@
+"""Everything that the tests need: programs that they start themselves, and servers."""
+
+from tools.provision.kafka import JAVA, KAFKA, MAVEN
+from tools.provision.model import Requirement, Server, Tool
+from tools.provision.postgres import POSTGRES, POSTGRES_SERVER
+from tools.provision.rabbitmq import RABBITMQ, RABBITMQ_SERVER
+from tools.provision.redis import REDIS, REDIS_SERVER
+from tools.provision.s3 import MOTO_SERVER, S3
+
+CHROMIUM = Tool(
+    name="chromium",
+    variable="PENSTOCK_TEST_CHROMIUM",
+    program="chromium-headless-shell",
+    package="chromium-headless-shell",
+    folders=("/usr/lib/chromium",),  # the one on the PATH is a script that the browser outlives
+)
+
+TOOLS: tuple[Tool, ...] = (
+    # The servers also on their own: tests that kill a server start a private one.
+    REDIS_SERVER,
+    POSTGRES_SERVER,
+    RABBITMQ_SERVER,
+    MOTO_SERVER,
+    JAVA,
+    MAVEN,
+    CHROMIUM,
+    Tool("tinyproxy", "PENSTOCK_TEST_TINYPROXY", "tinyproxy", "tinyproxy"),
+    Tool("microsocks", "PENSTOCK_TEST_MICROSOCKS", "microsocks", "microsocks"),
+    Tool("strace", "PENSTOCK_TEST_STRACE", "strace", "strace"),
+    Tool("faketime", "PENSTOCK_TEST_FAKETIME", "faketime", "faketime"),
+)
+
+SERVERS: tuple[Server, ...] = (REDIS, POSTGRES, RABBITMQ, S3, KAFKA)
+REQUIREMENTS: tuple[Requirement, ...] = (*TOOLS, *SERVERS)
