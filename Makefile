@@ -34,6 +34,7 @@ test: check ## check the code, start the real servers, run every test
 bench: setup ## measure against peers, side by side
 	@$(BIN)/python -m benchmarks
 	@$(BIN)/python -m benchmarks.engine
+	@$(BIN)/python -m benchmarks.stream
 	@$(BIN)/python -m benchmarks.browsers
 	@$(BIN)/python -m benchmarks.service
 	@$(BIN)/python -m benchmarks.monitor

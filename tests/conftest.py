@@ -18,14 +18,14 @@ pytest_plugins = ["tests.browsers", "tests.shell"]
 #: The folders with the longest tests first: where there are many processes, they end together.
 FOLDERS = ("chaos", "acceptance", "property", "contract", "architecture", "unit")
 #: Files of one process: each of their tests keeps the machine busy and has to be done in time.
-BUSY = "tests/chaos/test_engine_"
+BUSY = ("tests/chaos/test_engine_", "tests/chaos/test_stream_")
 
 
 class InFiles(LoadFileScheduling):
     """A file's tests run in one process, in their order, and so do all busy files."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return BUSY if nodeid.startswith(BUSY) else super()._split_scope(nodeid)
+        return BUSY[0] if nodeid.startswith(BUSY) else super()._split_scope(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> InFiles:

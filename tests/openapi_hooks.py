@@ -1,5 +1,6 @@
 """What schemathesis has to know: URLs of hosts that there are, and what nobody waits for."""
 
+from contextlib import suppress
 from typing import Any
 
 import schemathesis
@@ -29,9 +30,9 @@ schemathesis.openapi.format(
 
 
 @schemathesis.hook
-def before_call(context: Any, case: schemathesis.Case, kwargs: dict[str, Any]) -> None:
+def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
     """Events that do not come are not waited for; what is wrong stays wrong."""
     del context, kwargs
-    wait = (case.query or {}).get("wait")
-    if isinstance(wait, int | float) and 0 <= wait <= LONGEST_WAIT:
-        case.query["wait"] = 0
+    with suppress(KeyError, TypeError, ValueError):
+        if 0 <= float(case.query["wait"]) <= LONGEST_WAIT:
+            case.query["wait"] = 0

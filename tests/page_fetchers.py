@@ -6,7 +6,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-import redis.asyncio
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ConstantBackoff
+from redis.exceptions import ConnectionError as ConnectionLost
 
 from penstock.app import build
 from penstock.app.streaming import PageFetcher, open_page_fetcher, with_shared_redis
@@ -49,7 +52,9 @@ class Servers:
         self.redis_url = redis_url
         self.kafka = kafka
         self.topic = topic
-        self.client: Any = redis.asyncio.Redis.from_url(redis_url)
+        # A server that was started again has closed what was open before.
+        again = Retry(ConstantBackoff(0.1), 10)
+        self.client: Any = Redis.from_url(redis_url, retry=again, retry_on_error=[ConnectionLost])
 
     @classmethod
     async def clean(cls, redis_url: str, kafka: str) -> Self:

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests import durable_redis
-from tests.chaos.stream.attack import Size, play
+from tests.chaos.stream.attack import SMALL, play
 from tests.durable_redis import DurableRedis
 from tests.kafka_server import PrivateKafka, own_kafka
 
 __all__ = ["own_kafka"]
 
 SEED = int(os.environ.get("PENSTOCK_CHAOS_SEED", "1"))
-SIZE = Size(urls=10_000, kills=9)
 
 
 @pytest.fixture
@@ -28,11 +27,7 @@ def redis() -> Iterator[DurableRedis]:
 async def test_every_url_is_fetched_skipped_or_dead_whatever_fails(
     tmp_path: Path, own_kafka: PrivateKafka, redis: DurableRedis
 ) -> None:
-    played = await play(tmp_path, own_kafka, redis, size=SIZE, seed=SEED)
+    played = await play(tmp_path, own_kafka, redis, size=SMALL, seed=SEED)
 
-    assert played.found.is_clean, played
-    assert played.found.urls == SIZE.urls
-    # A fetcher that is lost repeats what it did not hear of the end of.
-    assert played.found.repeated < SIZE.urls / 20, played
-    # Two sites that are down cost the others nothing.
-    assert played.meanwhile > played.before / 2, played
+    assert played.is_well, played
+    assert played.found.urls == SMALL.urls

@@ -1,10 +1,12 @@
-"""What seeds and links remember: the same in the process and in Redis."""
+"""What seeds and links remember: the same in the process, in the store and in Redis."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import pytest
 
+from penstock.store.store import Store
 from penstock.workloads.stream.memory import (
     LinkMemory,
     LinksInMemory,
@@ -13,8 +15,11 @@ from penstock.workloads.stream.memory import (
     SeedState,
 )
 from penstock.workloads.stream.redis_memory import LinksInRedis, SeedsInRedis
+from penstock.workloads.stream.stored_memory import LinksInStore, SeedsInStore, forget_expired
+from penstock.workloads.stream.tables import stream_marks, stream_seeds
 from tests.clocks import HandClock
 from tests.contract.conftest import InRedis
+from tests.stores import Stores, rows_of
 
 KEYS = [f"{number:064x}" for number in range(1200)]
 HOUR = timedelta(hours=1)
@@ -25,20 +30,35 @@ class Memories(NamedTuple):
     links: LinkMemory
 
 
-@pytest.fixture(params=["memory", "redis"])
-def redis_or_none(request: pytest.FixtureRequest) -> InRedis | None:
-    found: InRedis | None = None
-    if request.param == "redis":
-        found = request.getfixturevalue("in_redis")
-    return found
+@pytest.fixture
+def in_memory() -> Memories:
+    clock = HandClock()
+    return Memories(SeedsInMemory(clock), LinksInMemory(clock))
 
 
 @pytest.fixture
-async def memories(redis_or_none: InRedis | None) -> Memories:
-    if redis_or_none is None:
-        clock = HandClock()
-        return Memories(SeedsInMemory(clock), LinksInMemory(clock))
-    return await in_redis_of(redis_or_none)
+async def in_sqlite_store(in_sqlite: Stores) -> Memories:
+    return in_store(await in_sqlite.open())
+
+
+@pytest.fixture
+async def in_postgres_store(in_postgres: Stores) -> Memories:
+    return in_store(await in_postgres.open())
+
+
+@pytest.fixture
+async def in_redis_server(in_redis: InRedis) -> Memories:
+    return await in_redis_of(in_redis)
+
+
+@pytest.fixture(params=["memory", "sqlite_store", "postgres_store", "redis_server"])
+def memories(request: pytest.FixtureRequest) -> Memories:
+    chosen: Memories = request.getfixturevalue(f"in_{request.param}")
+    return chosen
+
+
+def in_store(store: Store) -> Memories:
+    return Memories(SeedsInStore(store), LinksInStore(store))
 
 
 async def in_redis_of(in_redis: InRedis) -> Memories:
@@ -76,6 +96,22 @@ async def test_pushed_urls_are_known_to_rounds_that_they_are_recent_for(
     assert await memories.seeds.pushed(KEYS[:2], now) == set()
     assert await memories.seeds.pushed(KEYS[:2], now - timedelta(microseconds=1)) == set(KEYS[:2])
     assert await memories.seeds.pushed([], now) == set()
+
+
+async def test_pushed_again_is_known_by_its_newer_round(memories: Memories) -> None:
+    now = await memories.seeds.now()
+    await memories.seeds.remember(KEYS[:2], now - HOUR, now + HOUR)
+    await memories.seeds.remember(KEYS[1:3], now, now + 2 * HOUR)
+
+    assert await memories.seeds.pushed(KEYS[:3], now - HOUR / 2) == set(KEYS[1:3])
+
+
+async def test_state_of_a_seed_is_the_last_that_was_kept(memories: Memories) -> None:
+    now = await memories.seeds.now()
+    await memories.seeds.keep("s", SeedState(None, now, failures=1))
+    await memories.seeds.keep("s", SeedState(now, now + HOUR))
+
+    assert await memories.seeds.state("s") == SeedState(now, now + HOUR)
 
 
 async def test_one_holds_at_a_time_until_it_gives_up(memories: Memories) -> None:
@@ -127,3 +163,71 @@ async def test_everything_in_redis_runs_out(in_redis: InRedis) -> None:
         f"queue:links:depth:{KEYS[0]}": 600,
         "queue:links:count:shop.test": 60,
     }
+
+
+async def test_hold_in_the_store_ends_with_its_time(in_sqlite: Stores) -> None:
+    seeds, _ = in_store(await in_sqlite.open())
+    await seeds.hold("a", 30)
+    await in_sqlite.later(29.9)
+    before = await seeds.hold("b", 30)
+    await in_sqlite.later(0.1)
+
+    assert (before, await seeds.hold("b", 30), await seeds.hold("a", 30)) == (False, True, False)
+
+
+async def test_marks_in_the_store_end_with_their_time(in_sqlite: Stores) -> None:
+    seeds, links = in_store(await in_sqlite.open())
+    now = await seeds.now()
+    await seeds.remember(KEYS[:1], now, now + timedelta(seconds=60))
+    await links.learn(KEYS[:1], 1, 60)
+    await links.take("shop.test", 7, 10, 60)
+    await in_sqlite.later(60)
+    await links.learn(KEYS[:1], 3, 60)
+
+    assert await seeds.pushed(KEYS[:1], now - HOUR) == set()
+    assert await links.depths(KEYS[:1]) == {KEYS[0]: 3}
+    assert await links.take("shop.test", 20, 10, 60) == 10
+
+
+async def test_links_of_a_site_are_counted_from_the_first(in_sqlite: Stores) -> None:
+    _, links = in_store(await in_sqlite.open())
+    await links.take("shop.test", 7, 10, 60)
+    await in_sqlite.later(59)
+    second = await links.take("shop.test", 7, 10, 60)
+    await in_sqlite.later(1)
+
+    assert (second, await links.take("shop.test", 7, 10, 60)) == (3, 7)
+
+
+async def test_what_is_over_in_the_store_is_forgotten(in_sqlite: Stores) -> None:
+    store = await in_sqlite.open()
+    seeds, links = in_store(store)
+    now = await seeds.now()
+    await seeds.keep("s", SeedState(None, now))
+    await links.learn(KEYS[:5], 1, 60)
+    await links.learn(KEYS[5:6], 1, 500 * 86400)
+    await in_sqlite.later(400 * 86400)
+
+    forgotten = [await forget_expired(store, 3) for _ in range(3)]
+
+    assert forgotten == [4, 2, 0]
+    assert [row["key"] for row in await rows_of(store, stream_marks)] == [KEYS[5]]
+    assert await rows_of(store, stream_seeds) == []
+
+
+async def test_links_are_granted_once_to_processes_at_the_same_time(stores: Stores) -> None:
+    ours, others = [in_store(await stores.open()).links for _ in range(2)]
+
+    granted = await asyncio.gather(
+        *(links.take("shop.test", 3, 10, 60) for links in [ours, others] * 5)
+    )
+
+    assert sum(granted) == 10
+
+
+async def test_one_of_two_processes_holds(stores: Stores) -> None:
+    ours, others = [in_store(await stores.open()).seeds for _ in range(2)]
+
+    held = await asyncio.gather(*(seeds.hold(str(seeds), 30) for seeds in [ours, others] * 3))
+
+    assert sorted(held) == [False] * 3 + [True] * 3

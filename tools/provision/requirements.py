@@ -15,6 +15,8 @@ CHROMIUM = Tool(
     folders=("/usr/lib/chromium",),  # the one on the PATH is a script that the browser outlives
 )
 
+PROMTOOL = Tool("promtool", "PENSTOCK_TEST_PROMTOOL", "promtool", "prometheus")
+
 TOOLS: tuple[Tool, ...] = (
     # The servers also on their own: tests that kill a server start a private one.
     REDIS_SERVER,
@@ -24,6 +26,7 @@ TOOLS: tuple[Tool, ...] = (
     JAVA,
     MAVEN,
     CHROMIUM,
+    PROMTOOL,
     Tool("tinyproxy", "PENSTOCK_TEST_TINYPROXY", "tinyproxy", "tinyproxy"),
     Tool("microsocks", "PENSTOCK_TEST_MICROSOCKS", "microsocks", "microsocks"),
     Tool("strace", "PENSTOCK_TEST_STRACE", "strace", "strace"),

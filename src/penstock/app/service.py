@@ -12,6 +12,7 @@ from penstock.api.server import Server
 from penstock.app import Platform
 from penstock.app.engine import Engine
 from penstock.app.monitor_service import service_of
+from penstock.app.stream_service import stream_of
 from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.settings import Settings
@@ -25,6 +26,7 @@ from penstock.workloads.scrape.stats import lane_stats
 from penstock.workloads.scrape.stopping import Stopping
 from penstock.workloads.scrape.stream import JobStream
 from penstock.workloads.scrape.sync import ImmediateScraper
+from penstock.workloads.stream.routes import stream_routes
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
     routers = [
         scrape_routes(desk),
         monitor_routes(service_of(settings, engine, platform.chance)),
+        stream_routes(*stream_of(settings, platform, engine, stopping)),
         health_routes(doctor, platform.metrics),
     ]
     application = create_application(routers, guard, settings.api, clock, platform.metrics)

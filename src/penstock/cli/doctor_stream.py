@@ -39,11 +39,5 @@ def _events(stream: StreamSettings) -> Finding:
     topic = stream.webpage_log_topic
     if found.partitions is None:
         return Finding(KAFKA, "problem", f"has no topic {topic}", "run `penstock stream init`")
-    says = (
-        f"{_counted(found.brokers, 'broker')}, {topic}: {_counted(found.partitions, 'partition')}"
-    )
+    says = f"brokers: {found.brokers}; partitions of {topic}: {found.partitions}"
     return Finding(KAFKA, "ok", says)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -278,6 +278,8 @@ class Sqlite:
             poolclass=QueuePool,
             pool_size=size,
             max_overflow=0,
+            # The one that was used last knows most of the file; the others stay small.
+            pool_use_lifo=True,
             pool_timeout=POOL_SECONDS,
             connect_args={"timeout": settings.busy_seconds, "check_same_thread": False},
         )

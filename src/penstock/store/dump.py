@@ -11,7 +11,7 @@ from penstock.store.unit import Unit
 
 AT_ONCE = 1000
 #: Who works now and who has which seat says nothing about a restored store; a cache fills itself.
-PASSING = frozenset({"workers", "seats", "clock", "page_cache"})
+PASSING = frozenset({"workers", "seats", "clock", "page_cache", "stream_holders"})
 
 
 def tables() -> Sequence[Table]:

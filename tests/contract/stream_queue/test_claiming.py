@@ -240,6 +240,23 @@ async def test_lines_and_list_share_a_claim(
     taken = Counter(found.group for found in await claim(queue, worker, 40))
 
     assert taken == {"line.test": 20, "head.test": 20}
+    assert queues.waiting() == pages(180, "head.test", first=20)
+
+
+async def test_line_that_two_workers_look_at_together_gives_once_and_rests(
+    queues: StreamQueues, queue: RedisQueue, worker: str
+) -> None:
+    other = await queues.queue()
+    another = await queues.worker(other)
+    await queue.put(pages(9))
+    await claim(queue, worker, 9, lambda _: (0, 30.0))
+    queues.clock.move(31)
+
+    taken = await asyncio.gather(
+        claim(queue, worker, 9, lambda _: (2, 30.0)), claim(other, another, 9, lambda _: (2, 30.0))
+    )
+
+    assert sorted(map(len, taken)) == [0, 2]
 
 
 async def test_what_the_list_lacks_comes_from_the_lines_and_the_reverse(

@@ -49,7 +49,8 @@ class RedisBreaker:
 
     async def look(self, domain: str) -> float | None:
         """Who was let in a moment ago need not ask: entering decides anyway."""
-        if self._clean.get(domain, 0.0) > self._clock.monotonic():
+        until = self._clean.get(domain)
+        if until is not None and until > self._clock.monotonic():
             return None
         wait: int = await self._server.run(self._look, (self._key(domain),))
         return wait / 1e6 or None

@@ -1,6 +1,7 @@
 """The settings of the page fetcher."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import Field, SecretStr
 
@@ -38,6 +39,17 @@ class StreamSettings(Section):
     port: int = Field(8002, ge=0, le=65535, description="of health and metrics of `stream run`")
     max_undelivered_mb: int = Field(
         256, ge=1, description="of pages that wait for cache or Kafka; then no more are begun"
+    )
+    seeds_file: Path | None = Field(
+        None, description="a YAML file of seeds that are pushed beside the fetching"
+    )
+    max_waiting: int = Field(
+        100_000, ge=1, description="URLs in the queue; then seeds and links push no more"
+    )
+    links_depth: int = Field(3, ge=0, description="links away from a page that was pushed")
+    links_per_site: int = Field(10_000, ge=0, description="links that are followed in a week")
+    links_same: Literal["domain", "host"] = Field(
+        "domain", description="what links of a page may lead to: its registrable domain or host"
     )
 
     @property
