@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 
 from tests.durable_redis import DurableRedis, find_program
-from tests.kafka_server import kafka  # noqa: F401 - a fixture
+from tests.kafka_server import kafka, new_topic  # noqa: F401 - a fixture
 from tests.page_fetchers import Servers, fetching, stand_up
 from tests.shell import eventually
 from tests.site import Reply, Reset, Site
@@ -67,6 +67,21 @@ async def test_robots_skip_and_failures_become_dead_letters(servers: Servers, si
     assert dead["http://one.test/gone"] == "http_410"
     assert "page_fetcher_pages_skipped_robots_total 1.0" in text
     assert "page_fetcher_dlq_enqueued_total 4.0" in text
+
+
+async def test_an_event_that_kafka_refuses_ends_its_url_and_no_other(
+    servers: Servers, site: Site
+) -> None:
+    servers.topic = await new_topic(servers.kafka, max_message_bytes="600")
+    long, short = f"http://one.test/page?{'long' * 200}", "http://one.test/page"
+    async with fetching(servers.settings(site)) as fetcher:
+        await servers.push(long, short)
+        await eventually(servers.is_empty)
+        health = await fetcher.examine()
+
+    assert await servers.urls() == [short]
+    assert (await servers.dead()).keys() == {long}
+    assert health.problems == []
 
 
 @pytest.mark.parametrize("answer", [Reply(503, "down"), Reset()], ids=["503", "reset"])

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.chaos.stream.fleet import Fetcher, Fleet, open_fleet
 from tests.durable_redis import DurableRedis
 from tests.kafka_server import PrivateKafka, own_kafka
 from tests.page_fetchers import Servers, stand_up
+from tests.private_server import PrivateServer
 from tests.shell import eventually
 from tests.site import Reply, Site
 
@@ -61,6 +63,16 @@ async def fleet(tmp_path: Path, site: Site, servers: Servers) -> AsyncIterator[F
         yield fleet
 
 
+@asynccontextmanager
+async def away(server: PrivateServer) -> AsyncIterator[None]:
+    """A server is killed, and there again when the block is left."""
+    await asyncio.to_thread(server.kill)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(server.start)
+
+
 def urls_of(path: str, number: int) -> list[str]:
     return [f"http://{HOSTS[n % 2]}{path}?{n}" for n in range(number)]
 
@@ -88,17 +100,14 @@ async def test_pages_are_kept_while_kafka_is_away_and_no_more_than_may_be(
 ) -> None:
     fetcher = await fleet.start()
     assert await is_well(fetcher)
-    await asyncio.to_thread(own_kafka.kill)
     urls = urls_of("/large", 200)
-    await servers.push(*urls)
-
-    await eventually(lambda: is_in_trouble(fetcher, "Kafka"), 3 * PATIENCE)
-    assert not await fetcher.is_ready()
-    asked = sum(hit.route == "/large" for hit in site.hits)
-    assert asked <= MEGABYTES * KILOBYTE * KILOBYTE / len(LARGE) + WORKERS + 1
-    assert await servers.left() == len(urls)
-
-    await asyncio.to_thread(own_kafka.start)
+    async with away(own_kafka):
+        await servers.push(*urls)
+        await eventually(lambda: is_in_trouble(fetcher, "Kafka"), 3 * PATIENCE)
+        assert not await fetcher.is_ready()
+        asked = sum(hit.route == "/large" for hit in site.hits)
+        assert asked <= MEGABYTES * KILOBYTE * KILOBYTE / len(LARGE) + WORKERS + 1
+        assert await servers.left() == len(urls)
     await require_all(servers, urls)
     await eventually(lambda: is_well(fetcher))
     await fetcher.end()
@@ -129,12 +138,9 @@ async def test_redis_that_is_killed_under_load_is_waited_for(
     urls = urls_of("/slow", 300)
     await servers.push(*urls)
     await eventually(lambda: len(site.hits) > 40)
-    await asyncio.to_thread(redis.kill)
-    try:
+    async with away(redis):
         await eventually(lambda: is_in_trouble(fetcher, "Redis"))
         assert not await fetcher.is_ready()
-    finally:
-        await asyncio.to_thread(redis.start)
     await require_all(servers, urls)
     await eventually(lambda: is_well(fetcher))
     await fetcher.end()
@@ -198,16 +204,13 @@ async def test_pages_that_kafka_never_took_are_in_the_queue_after_the_grace(
     servers: Servers, fleet: Fleet, own_kafka: PrivateKafka
 ) -> None:
     fetcher = await fleet.start(PENSTOCK_QUEUE__GRACE_SECONDS="1")
-    await asyncio.to_thread(own_kafka.kill)
-    try:
-        urls = urls_of("/page", 20)
+    urls = urls_of("/page", 20)
+    async with away(own_kafka):
         await servers.push(*urls)
         await eventually(lambda: _are_cached(servers, urls))
         await fetcher.end()
         assert not await servers.client.keys("crawler_queue:claimed:*")
         assert await servers.left() == len(urls)
-    finally:
-        await asyncio.to_thread(own_kafka.start)
     await fleet.start()
     await require_all(servers, urls)
 

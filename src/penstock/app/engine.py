@@ -60,6 +60,7 @@ from penstock.workloads.scrape.retention import files_in_use, forget_expired
 from penstock.workloads.scrape.waiting import Waiters
 from penstock.workloads.stream.lane import StoredLane
 from penstock.workloads.stream.model import NAME as STREAM_LANE
+from penstock.workloads.stream.stored_memory import forget_expired as forget_seeds_and_links
 
 DAY = 86400.0
 
@@ -299,7 +300,9 @@ def open_queue(settings: Settings, store: Store) -> SqlQueue:
     limit = LaneLimit(limits.max_pending, limits.max_pending_per_quota, limits.retry_after_seconds)
     tasks = LaneLimit(scrape.max_queue_depth, scrape.max_per_workspace, scrape.retry_after_seconds)
     targets = limit_of(settings.monitor)
-    return SqlQueue(store, {FETCH_LANE: limit, SCRAPE_LANE: tasks, MONITOR_LANE: targets})
+    urls = LaneLimit(limits.max_pending, None, limits.retry_after_seconds)
+    lanes = {FETCH_LANE: limit, SCRAPE_LANE: tasks, MONITOR_LANE: targets, STREAM_LANE: urls}
+    return SqlQueue(store, lanes)
 
 
 def open_blobs(settings: Settings) -> Blobs:
@@ -340,6 +343,7 @@ def _chores(settings: Settings, store: Store) -> list[Chore]:
             "old outcomes", lambda: forget_outcomes(store, settings.fetch.keep_outcomes_days * DAY)
         ),
         expired_pages(store),
+        Chore("old seeds and links", lambda: forget_seeds_and_links(store)),
         Chore("expired tasks", partial(_forget_tasks, settings, store)),
         Chore("unused blobs", lambda: blobs.sweep(in_use, settings.blobs.retention_days * DAY)),
     ]

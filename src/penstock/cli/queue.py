@@ -66,7 +66,7 @@ def _show_lanes(as_json: bool) -> None:
         (each.lane, *(str(number) for number in _counts(each).values()), span(each.oldest_due))
         for each in depths
     ]
-    print_table("Lanes", ("lane", *State, "oldest due"), rows)
+    print_table("Lanes", ("lane", *State, "overdue"), rows)
     print_table(
         "Workers",
         ("worker", "host", "lanes", "since", "last beat", "claims"),

@@ -13,7 +13,10 @@ from penstock.app.stream_desk import open_desk
 from penstock.app.streaming import kafka_module
 from penstock.cli.output import ExitCode, complain, print_table, safe, stderr, stdout, write_json
 from penstock.cli.sources import UrlSource
+from penstock.cli.stream_links import links as follow_links
 from penstock.cli.stream_run import run as run_stream
+from penstock.cli.stream_seeds import app as seeds
+from penstock.cli.stream_tail import tail as show_tail
 from penstock.core.clock import SystemClock
 from penstock.core.log import configure
 from penstock.settings import Settings, load_settings
@@ -34,7 +37,10 @@ app = typer.Typer(
 )
 dlq = typer.Typer(no_args_is_help=True, help="Look after URLs that failed for good.")
 app.add_typer(dlq, name="dlq")
+app.add_typer(seeds, name="seeds")
 app.command("run")(run_stream)
+app.command("links")(follow_links)
+app.command("tail")(show_tail)
 
 AsJson = Annotated[bool, typer.Option("--json", help="One object per line.")]
 Urls = Annotated[list[str] | None, typer.Argument(help="URLs.")]

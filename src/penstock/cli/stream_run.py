@@ -7,6 +7,7 @@ import typer
 import uvloop
 
 from penstock.app import build
+from penstock.app.stream_sources import start_redis_seeds
 from penstock.app.streaming import PageFetcher, open_page_fetcher, with_shared_redis
 from penstock.cli.output import ExitCode, stderr
 from penstock.cli.signals import on_signals
@@ -47,6 +48,7 @@ async def _serve(settings: Settings, port: int) -> None:
         open_page_fetcher(settings, platform) as fetcher,
         open_signs(settings, port, platform.metrics, fetcher.examine) as address,
     ):
+        start_redis_seeds(settings, fetcher)
         on_signals(fetcher.stop, fetcher.abort)
         stderr().print(_greeting(fetcher, address), markup=False)
         await fetcher.work()

@@ -11,6 +11,7 @@ import uvloop
 
 from penstock.app import Platform, build
 from penstock.app.engine import Engine, open_engine, open_ready_store, start_services
+from penstock.app.stream_sources import start_stored_seeds
 from penstock.app.webhooks import open_webhooks
 from penstock.cli.output import ExitCode, stderr
 from penstock.cli.signals import on_signals
@@ -95,6 +96,7 @@ async def _serve(settings: Settings, parts: Parts) -> None:
         if parts.serves:
             deliveries += await start_services(settings, platform, engine, stack)
             deliveries.append(await _call_back(settings, platform, engine, stack))
+            start_stored_seeds(settings, platform, engine)
         ended = asyncio.Event()
         gently: list[Callable[[], None]] = [engine.stop, ended.set]
         at_once: list[Callable[[], None]] = [engine.abort]

@@ -39,6 +39,7 @@ from penstock.client.models import (
 )
 from penstock.client.monitor import Monitor
 from penstock.client.retrying import Retrying
+from penstock.client.stream_calls import Stream
 from penstock.client.streams import EventReader
 
 T = TypeVar("T")
@@ -65,6 +66,8 @@ class AsyncClient:
         self._http = httpx.AsyncClient(**http_options(url, key, timeout), transport=transport)
         #: The price monitor.
         self.monitor = Monitor[Awaited](self)
+        #: The page fetcher's queue, events and dead letters.
+        self.stream = Stream[Awaited](self)
 
     async def __aenter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ ClientError
 │   ├── Unavailable        503, after all retries
 │   └── TaskTimedOut       504: a synchronous task did not end in time
 ├── NotReached             the service did not answer, after all retries
+├── PartitionLost          another consumer of the group has the partition now: see `stream_sources`
 ├── NotInTime              a job did not end within the time that was given it
 └── WebhookInvalid         this webhook was not signed with our secret, or is too old
 """

@@ -42,6 +42,7 @@ from penstock.client.models import (
 )
 from penstock.client.monitor import Monitor
 from penstock.client.retrying import Retrying
+from penstock.client.stream_calls import Stream
 from penstock.client.streams import EventReader
 
 T = TypeVar("T")
@@ -68,6 +69,8 @@ class Client:
         self._http = httpx.Client(**http_options(url, key, timeout), transport=transport)
         #: The price monitor.
         self.monitor = Monitor[Blocking](self)
+        #: The page fetcher's queue, events and dead letters.
+        self.stream = Stream[Blocking](self)
 
     def __enter__(self) -> Self:
         return self

@@ -14,7 +14,7 @@ SITES = 40
 PATHS = {7: "/private", 32: "/private", 13: "/gone", 38: "/gone", 19: "/ill"}
 CYCLE = 50
 #: What becomes of the others; the rest is fetched.
-REASONS = {"/gone": "http_404", "/ill": "http_500"}
+REASONS = {"/gone": "http_404", "/ill": "server_error"}
 SLOWEST_PAGE = 0.05
 AT_ONCE = 1000
 

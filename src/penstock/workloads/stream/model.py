@@ -58,7 +58,8 @@ def event_of(url: str, page: Page, fetched_at: datetime) -> WebpageEvent:
         url=url,
         cache_key=cache_key(url),
         status_code=page.status,
-        content_type=page.content_type or None,
+        # As it came: without the charset the body could not be decoded.
+        content_type=page.headers.get("Content-Type"),
         content_length=len(page.body),
         content_hash=sha256(page.body).hexdigest(),
         fetched_at=fetched_at,

@@ -83,9 +83,12 @@ class LinksInStore:
         return await self._store.write(lambda unit: _take(unit, site, wanted, most, seconds))
 
 
-async def forget_expired(store: Store, limit: int = AT_ONCE) -> int:
-    """Delete what is over, at most so many marks; how many."""
-    return await store.write(lambda unit: _forget_expired(unit, limit), "upkeep")
+async def forget_expired(store: Store, at_once: int = AT_ONCE) -> int:
+    """Delete what is over, some in each transaction; how many."""
+    total = 0
+    while number := await store.write(lambda unit: _forget_expired(unit, at_once), "upkeep"):
+        total += number
+    return total
 
 
 # ── seeds
