@@ -30,6 +30,10 @@ def links() -> None:
 async def _follow(settings: Settings) -> None:
     stopping = asyncio.Event()
     following = asyncio.create_task(follow_links(settings, SystemClock(), stopping))
-    on_signals(stopping.set, following.cancel)
+
+    def abort() -> None:
+        following.cancel()
+
+    on_signals(stopping.set, abort)
     stderr().print(f"links are followed as consumer {READER}; Ctrl-C ends it", markup=False)
     await following

@@ -87,7 +87,11 @@ async def _keep_pushing(settings: Settings, seeds: Sequence[Seed]) -> None:
         build(settings) as platform,
     ):
         pushing = asyncio.create_task(keep_pushing(settings, platform, supply, seeds))
-        on_signals(pushing.cancel, pushing.cancel)
+
+        def end() -> None:
+            pushing.cancel()
+
+        on_signals(end, end)
         stderr().print(f"{len(seeds)} seeds are pushed when they are due; Ctrl-C ends it")
         with suppress(asyncio.CancelledError):
             await pushing
