@@ -1,7 +1,10 @@
 """The page fetcher on Redis and Kafka, without any database."""
 
+import asyncio
+import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
@@ -109,3 +112,33 @@ async def test_an_outage_costs_nothing_and_others_go_on(
 
 async def _has(servers: Servers, urls: Sequence[str]) -> bool:
     return set(urls) <= set(await servers.urls())
+
+
+async def test_a_pause_stops_fetchers_without_a_store(
+    servers: Servers, site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PENSTOCK_STREAM__REDIS_URL", servers.redis_url)
+    urls = [f"http://one.test/page?{n}" for n in range(20)]
+    async with fetching(servers.settings(site)) as fetcher:
+        await command("pause", "--domain", "one.test", "--reason", "asked to")
+        await eventually(lambda: fetcher.platform.switches.is_paused("one.test"))
+        await servers.push(*urls, "http://two.test/page")
+        await eventually(lambda: _has(servers, ["http://two.test/page"]))
+        asked = site.hits_of("one.test")
+
+        said = await command("resume", "--domain", "one.test")
+        await eventually(lambda: _has(servers, urls))
+
+    assert asked == []
+    assert "nothing is paused" in said
+
+
+async def command(*words: str) -> str:
+    """What a command of ours says."""
+    process = await asyncio.create_subprocess_exec(
+        Path(sys.executable).parent / "penstock", *words, stdout=asyncio.subprocess.PIPE
+    )
+    said, _ = await process.communicate()
+    assert process.returncode == 0
+    return said.decode()

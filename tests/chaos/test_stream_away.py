@@ -24,7 +24,6 @@ HOSTS = ("one.test", "two.test")
 KILOBYTE = 1024
 LARGE = b"<title>large</title>" + b"<p>text</p>" * (64 * KILOBYTE // 11)
 WORKERS = 8
-MEGABYTES = 1
 #: What is not confirmed after so many seconds is said to be in trouble.
 PATIENCE = 10.0
 SECOND_SIGNAL_SECONDS = 2.0
@@ -58,8 +57,7 @@ async def site() -> AsyncIterator[Site]:
 
 @pytest.fixture
 async def fleet(tmp_path: Path, site: Site, servers: Servers) -> AsyncIterator[Fleet]:
-    settings = {"workers": WORKERS, "max_undelivered_mb": MEGABYTES}
-    async with open_fleet(tmp_path, site, servers, **settings) as fleet:
+    async with open_fleet(tmp_path, site, servers, workers=WORKERS) as fleet:
         yield fleet
 
 
@@ -83,7 +81,7 @@ async def is_in_trouble(fetcher: Fetcher, word: str) -> bool:
 
 
 async def is_well(fetcher: Fetcher) -> bool:
-    return (await fetcher.health())["status"] == "ok"
+    return bool((await fetcher.health())["status"] == "ok")
 
 
 async def require_all(servers: Servers, urls: list[str]) -> None:
@@ -95,8 +93,8 @@ async def require_all(servers: Servers, urls: list[str]) -> None:
     assert await servers.dead() == {}
 
 
-async def test_pages_are_kept_while_kafka_is_away_and_no_more_than_may_be(
-    servers: Servers, site: Site, fleet: Fleet, own_kafka: PrivateKafka
+async def test_pages_are_kept_while_kafka_is_away(
+    servers: Servers, fleet: Fleet, own_kafka: PrivateKafka
 ) -> None:
     fetcher = await fleet.start()
     assert await is_well(fetcher)
@@ -105,8 +103,6 @@ async def test_pages_are_kept_while_kafka_is_away_and_no_more_than_may_be(
         await servers.push(*urls)
         await eventually(lambda: is_in_trouble(fetcher, "Kafka"), 3 * PATIENCE)
         assert not await fetcher.is_ready()
-        asked = sum(hit.route == "/large" for hit in site.hits)
-        assert asked <= MEGABYTES * KILOBYTE * KILOBYTE / len(LARGE) + WORKERS + 1
         assert await servers.left() == len(urls)
     await require_all(servers, urls)
     await eventually(lambda: is_well(fetcher))
@@ -135,7 +131,7 @@ async def test_redis_that_is_killed_under_load_is_waited_for(
     servers: Servers, site: Site, fleet: Fleet, redis: DurableRedis
 ) -> None:
     fetcher = await fleet.start()
-    urls = urls_of("/slow", 300)
+    urls = urls_of("/slow", 150)
     await servers.push(*urls)
     await eventually(lambda: len(site.hits) > 40)
     async with away(redis):
@@ -146,11 +142,13 @@ async def test_redis_that_is_killed_under_load_is_waited_for(
     await fetcher.end()
 
 
-async def test_a_redis_without_room_is_waited_for(servers: Servers, fleet: Fleet) -> None:
+async def test_a_redis_without_room_is_waited_for(
+    servers: Servers, site: Site, fleet: Fleet
+) -> None:
     fetcher = await fleet.start()
-    urls = urls_of("/large", 50)
+    urls = urls_of("/slow", 150)
     await servers.push(*urls)
-    await eventually(servers.urls)
+    await eventually(lambda: any(hit.route == "/slow" for hit in site.hits))
     await servers.client.config_set("maxmemory", 1024 * 1024)
     try:
         await eventually(lambda: is_in_trouble(fetcher, "OOM"))

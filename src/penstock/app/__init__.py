@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 from penstock.core.clock import Clock, SystemClock
 from penstock.core.errors import PolicyError, SettingsError
@@ -37,7 +37,7 @@ from penstock.kernel.reader import Reader
 from penstock.kernel.retry import Retry
 from penstock.kernel.robots import MemoryRobotsCache, Robots
 from penstock.kernel.settings import BreakerSettings, open_policies
-from penstock.kernel.switches import Switches
+from penstock.kernel.switches import Switchboard, Switches, keep_obeying
 from penstock.quality.standalone import StandaloneJudge
 from penstock.settings import Settings
 
@@ -69,14 +69,6 @@ class Platform:
     has_browsers: bool
 
 
-class Obeyed(Protocol):
-    """Switches that somebody throws from outside."""
-
-    async def keep_obeying(self, obeying: Switches, clock: Clock) -> None:
-        """Throw ours as those are thrown."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _State:
     """What several processes may share."""
@@ -85,6 +77,8 @@ class _State:
     circuits: Circuits
     robots: RobotsCache
     keep_beating: Callable[[], Awaitable[None]] | None = None
+    #: Obeyed where there is no store.
+    switches: Switchboard | None = None
 
 
 @asynccontextmanager
@@ -143,9 +137,12 @@ async def build(
             supervisor.start("presence", state.keep_beating)
         if proxies.members:
             supervisor.start("proxy checks", lambda: proxies.keep_checking(http.test_proxy))
+        board = state.switches
         if settings.store.exists:
-            stored = await _stored_switches(settings, clock, stack)
-            supervisor.start("switches", lambda: stored.keep_obeying(switches, clock))
+            board = await _stored_switches(settings, clock, stack)
+        if board:
+            look = board.paused
+            supervisor.start("switches", lambda: keep_obeying(look, switches, clock))
         yield Platform(
             settings=settings,
             clock=clock,
@@ -163,7 +160,7 @@ async def build(
         )
 
 
-async def _stored_switches(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Obeyed:
+async def _stored_switches(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Switchboard:
     """The switches in the store, which is not opened for anything else here."""
     from penstock.store.store import open_store  # noqa: PLC0415 - heavy, and often not needed
     from penstock.store.switches import StoredSwitches  # noqa: PLC0415
@@ -202,6 +199,7 @@ async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _St
         circuits=_circuits(rules, breakers),
         robots=FallbackRobotsCache(redis.RedisRobotsCache(server), robots, link),
         keep_beating=redis.Presence(server, clock).keep_beating,
+        switches=redis.RedisSwitches(server, shared.prefix),
     )
 
 
@@ -265,3 +263,11 @@ async def check_proxy(settings: Settings, proxy: Proxy) -> bool:
     admission = Admission(settings.admission, SystemLookup(1))
     async with HttpFetcher(settings.http, admission, SystemClock()) as http:
         return await http.test_proxy(proxy)
+
+
+@asynccontextmanager
+async def shared_switches(settings: Settings) -> AsyncIterator[Switchboard]:
+    """The switches on the server that processes share their state on."""
+    redis = _redis()
+    async with redis.connect(settings.shared) as server:
+        yield redis.RedisSwitches(server, settings.shared.prefix)

@@ -163,7 +163,7 @@ async def open_page_fetcher(
         lane = DeliveringLane(to, metrics, clock, stream.max_undelivered_mb * MEGABYTE)
         station = Station(
             queue,
-            Polling(queue, [NAME], clock),
+            Polling(queue, [NAME], clock, min(1.0, stream.poll_timeout_seconds)),
             {NAME: lane},
             pipeline=platform.pipeline,
             clock=clock,

@@ -1,15 +1,22 @@
 """`penstock pause` and `penstock resume`: stop all contact, or that with one domain."""
 
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from typing import Annotated
 
 import typer
+import uvloop
 
+from penstock.app import shared_switches
+from penstock.app.engine import open_ready_store
+from penstock.app.streaming import with_shared_redis
 from penstock.cli.output import safe, stdout, write_json
-from penstock.cli.stores import with_existing_store
+from penstock.cli.stores import require_store
+from penstock.core.clock import SystemClock
+from penstock.core.log import configure
 from penstock.core.urls import bare_host, registrable_domain
-from penstock.kernel.switches import EVERYTHING
-from penstock.settings import Settings
-from penstock.store.store import Store
+from penstock.kernel.switches import EVERYTHING, Switchboard
+from penstock.settings import load_settings
 from penstock.store.switches import StoredSwitches
 
 Domain = Annotated[str | None, typer.Option(help="Only this domain (and all its hosts).")]
@@ -21,32 +28,42 @@ def pause(
     reason: Annotated[str, typer.Option(help="For who wonders later.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Stop all contact within a second, in every process that uses this store.
+    """Stop all contact within a second, in every process of this store or shared Redis.
 
     Nothing is lost: what is under way is broken off and done later, what comes in waits.
     """
     name = _name(domain)
-
-    async def throw(settings: Settings, store: Store) -> dict[str, str]:
-        del settings
-        switches = StoredSwitches(store)
-        await switches.pause(name, reason)
-        return await switches.paused()
-
-    _show(with_existing_store(throw), as_json)
+    _show(_throw(lambda board: board.pause(name, reason)), as_json)
 
 
 def resume(domain: Domain = None, as_json: AsJson = False) -> None:
     """Let contact go on that was paused."""
     name = _name(domain)
+    _show(_throw(lambda board: board.resume(name)), as_json)
 
-    async def throw(settings: Settings, store: Store) -> dict[str, str]:
-        del settings
-        switches = StoredSwitches(store)
-        await switches.resume(name)
-        return await switches.paused()
 
-    _show(with_existing_store(throw), as_json)
+def _throw(change: Callable[[Switchboard], Awaitable[object]]) -> dict[str, str]:
+    """Throw a switch wherever there are some; what is paused then."""
+    settings = with_shared_redis(load_settings())
+    configure(settings.log.level)
+    if not settings.shared.url:
+        require_store(settings.store)
+
+    async def run() -> dict[str, str]:
+        paused: dict[str, str] = {}
+        async with AsyncExitStack() as stack:
+            boards: list[Switchboard] = []
+            if settings.shared.url:
+                boards.append(await stack.enter_async_context(shared_switches(settings)))
+            if settings.store.exists:
+                opened = open_ready_store(settings, SystemClock())
+                boards.append(StoredSwitches(await stack.enter_async_context(opened)))
+            for board in boards:
+                await change(board)
+                paused |= await board.paused()
+        return paused
+
+    return uvloop.run(run())
 
 
 def _name(domain: str | None) -> str:

@@ -4,10 +4,16 @@ What is under way when a switch is thrown is broken off; its visit waits, and lo
 """
 
 import asyncio
-from collections.abc import Awaitable, Collection
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Collection
+from typing import Protocol, TypeVar
+
+from penstock.core.clock import Clock
+from penstock.core.errors import PenstockError
+from penstock.core.log import get_logger
 
 T = TypeVar("T")
+#: Seconds between two looks at switches that others throw.
+LOOK_EVERY = 0.4
 
 #: In place of a domain: everything.
 EVERYTHING = ""
@@ -59,3 +65,38 @@ class Switches:
             contacts.discard(limit)
             if not contacts:
                 self._under_way.pop(domain, None)
+
+
+class Switchboard(Protocol):
+    """Switches that several processes obey."""
+
+    async def pause(self, domain: str, reason: str) -> None:
+        """Stop all contact with a domain; an empty one stands for all."""
+        ...
+
+    async def resume(self, domain: str) -> bool:
+        """Let it go on; False if it was not paused."""
+        ...
+
+    async def paused(self) -> dict[str, str]:
+        """What is paused, and why."""
+        ...
+
+
+async def keep_obeying(
+    look: Callable[[], Awaitable[Collection[str]]], obeying: Switches, clock: Clock
+) -> None:
+    """Throw the switches of this process as those that others throw."""
+    trouble = ""
+    while True:
+        try:
+            paused = frozenset(await look())
+        except PenstockError as error:
+            if str(error) != trouble:
+                get_logger().warning("switches unknown; they stay", error=str(error))
+            trouble = str(error)
+        else:
+            if paused != obeying.paused:
+                get_logger().warning("switches thrown", paused=sorted(paused))
+                obeying.set(paused)
+        await clock.sleep(LOOK_EVERY)

@@ -29,12 +29,15 @@ class Source(Protocol):
 class Polling:
     """Asks the queue, less often while it has nothing."""
 
-    def __init__(self, queue: Claims, lanes: Sequence[str], clock: Clock) -> None:
+    def __init__(
+        self, queue: Claims, lanes: Sequence[str], clock: Clock, longest: float = LONGEST_PAUSE
+    ) -> None:
         self._queue = queue
         self._lanes = lanes
         self._clock = clock
         self._nudged = asyncio.Event()
-        self._pause = FIRST_PAUSE
+        self._longest = longest
+        self._pause = min(FIRST_PAUSE, longest)
 
     async def claims(self, worker: str, limit: int, share: Share) -> list[Claim]:
         self._nudged.clear()
@@ -43,7 +46,7 @@ class Polling:
             self._pause = FIRST_PAUSE
         else:
             await self._clock.wait_for(self._nudged, self._pause)
-            self._pause = min(self._pause * 2, LONGEST_PAUSE)
+            self._pause = min(self._pause * 2, self._longest)
         return found
 
     def nudge(self) -> None:

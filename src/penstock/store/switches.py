@@ -2,15 +2,9 @@
 
 from sqlalchemy import Column, Table, delete, select
 
-from penstock.core.clock import Clock
-from penstock.core.errors import StoreError
-from penstock.core.log import get_logger
-from penstock.kernel.switches import Switches
 from penstock.store.schema import CleanText, Moment, metadata
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-
-LOOK_EVERY = 0.4
 
 switches = Table(
     "switches",
@@ -42,22 +36,6 @@ class StoredSwitches:
         return await self._store.read(
             lambda unit: {row.domain: row.reason for row in unit.run(query)}
         )
-
-    async def keep_obeying(self, obeying: Switches, clock: Clock) -> None:
-        """Throw the switches of this process as those in the store are thrown."""
-        trouble = ""
-        while True:
-            try:
-                paused = frozenset(await self.paused())
-            except StoreError as error:
-                if str(error) != trouble:
-                    get_logger().warning("switches unknown; they stay", error=str(error))
-                trouble = str(error)
-            else:
-                if paused != obeying.paused:
-                    get_logger().warning("switches thrown", paused=sorted(paused))
-                    obeying.set(paused)
-            await clock.sleep(LOOK_EVERY)
 
 
 def _pause(unit: Unit, domain: str, reason: str) -> None:

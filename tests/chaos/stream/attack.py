@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,15 @@ from tests.kafka_server import PrivateKafka
 from tests.page_fetchers import Servers
 from tests.private_server import PrivateServer
 from tests.shell import eventually
-from tests.site import Reply, Reset, Site
+from tests.site import Answer, Reply, Reset, Site
 
 FETCHERS = 2
 #: A site has so many URLs a second; all sites together then ask for little of the machine.
 RATE = 6.25
 #: For so long sites are well, and then down, while nothing else fails.
 CALM = 6.0
+#: What sites that are down answer, one after the other.
+OUTAGES: Sequence[Answer] = (Reset(), Reply(503, "down"))
 LONGEST_ABSENCE = 2.0
 DRAIN_SECONDS = 240.0
 
@@ -76,7 +79,7 @@ class Attack:
     async def hold_off(self, healthy: list[str], down: list[str]) -> tuple[float, float]:
         """Let two sites go down while nothing else fails; the pace of the others, twice."""
         before = await self._pace_of(healthy)
-        for host, answer in zip(down, (Reset(), Reply(503, "down")), strict=True):
+        for host, answer in zip(down, OUTAGES, strict=True):
             self._site.take_down(host, answer)
         return before, await self._pace_of(healthy)
 
@@ -129,7 +132,7 @@ async def play(
                 await fleet.start()
             await servers.push(*crawl.urls())
             await eventually(lambda: _has_begun(site, crawl))
-            down, healthy = crawl.hosts[:2], crawl.hosts[2:]
+            down, healthy = crawl.hosts[: len(OUTAGES)], crawl.hosts[len(OUTAGES) :]
             before, meanwhile = await attack.hold_off(healthy, down)
             await attack.wreck(size.kills, down)
             recovery = await _drained(servers, fleet)

@@ -34,7 +34,9 @@ class StreamSettings(Section):
     circuit_breaker_initial_backoff_seconds: float = Field(30.0, gt=0)
     circuit_breaker_max_backoff_seconds: float = Field(300.0, gt=0)
     circuit_breaker_backoff_multiplier: float = Field(2.0, ge=1)
-    poll_timeout_seconds: float = Field(5.0, gt=0, description="longest pause of an empty queue")
+    poll_timeout_seconds: float = Field(
+        5.0, gt=0, description="an empty queue is looked at so often, and every second"
+    )
     workers: int = Field(256, ge=1, le=10_000, description="pages under way at a time")
     port: int = Field(8002, ge=0, le=65535, description="of health and metrics of `stream run`")
     max_undelivered_mb: int = Field(
@@ -74,7 +76,10 @@ class StreamSettings(Section):
         """The pace of domains on which no policy has a word."""
         several = max(1, int(self.rate_limit_per_second))
         return PolicyEntry(
-            tokens_per_interval=several, interval_seconds=several / self.rate_limit_per_second
+            tokens_per_interval=several,
+            interval_seconds=several / self.rate_limit_per_second,
+            # Evenly: many in a second do not come all at its beginning.
+            request_delay_ms=round(1000 / self.rate_limit_per_second),
         )
 
     def as_retry(self) -> RetrySettings:
