@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.kafka_server import kafka  # noqa: F401 - a fixture
 from tests.page_fetchers import FAST, QUICK, Servers, as_environment
 from tests.shell import Shell, eventually
 from tests.site import Reply
+from tools.provision.processes import free_port
 
 HOST = "http://one.test"
 SEEDS = f"""
@@ -37,7 +39,7 @@ NEAR = sorted(f"{HOST}{path}" for path in ("/a", "/a/1", "/a/2", "/alone", "/b")
 
 
 def page(path: str) -> str:
-    links = dict(zip(CHAIN, CHAIN[1:], strict=False))
+    links = dict(pairwise(CHAIN))
     further = f'<a href="{links[path]}">on</a>' if path in links else ""
     return f'<title>{path}</title>{further}<a href="http://two.test/">out</a><p>text</p>' * 3
 
@@ -112,6 +114,13 @@ def stream(request: pytest.FixtureRequest, shell: Shell) -> Stream:
     return Stream(shell, settings, servers)
 
 
+async def is_up(process: Command) -> None:
+    """Return when a page fetcher has what it needs."""
+    async with asyncio.timeout(30):
+        while b" is up" not in await process.stderr.readline():
+            pass
+
+
 async def end(process: Command) -> int:
     """End a command as Ctrl-C does; the code that it ends with."""
     process.send_signal(signal.SIGINT)
@@ -149,6 +158,7 @@ async def test_seeds_become_pages_and_links_are_followed_within_their_depth(
 
 async def test_seeds_of_the_settings_are_pushed_beside_the_fetching(stream: Stream) -> None:
     running = await stream.start("run", seeds_file=stream.seeds)
+    await is_up(running)
     await eventually(lambda: stream.has(f"{HOST}/a", f"{HOST}/b", f"{HOST}/alone"), 60)
 
     assert await end(running) == 0
@@ -201,6 +211,29 @@ async def test_links_are_followed_from_where_they_were_left(stream: Stream) -> N
     await eventually(committed)
 
     assert [await end(following), await end(fetching)] == [0, 0]
+
+
+@pytest.mark.parametrize("stream", ["servers"], indirect=True)
+async def test_links_wait_for_brokers_that_are_away(stream: Stream) -> None:
+    nowhere = f"127.0.0.1:{free_port()}"
+    following = await stream.start("links", kafka_bootstrap_servers=nowhere)
+    async with asyncio.timeout(30):
+        while b"no events for now" not in await following.stderr.readline():
+            pass
+
+    assert await end(following) == 0
+
+
+@pytest.mark.parametrize("stream", ["servers"], indirect=True)
+async def test_seeds_are_pushed_until_ended_and_then_by_another_at_once(stream: Stream) -> None:
+    assert stream.servers
+    client = stream.servers.client
+    first = await stream.start("seeds", "run", stream.seeds)
+    await eventually(stream.servers.left)
+    await eventually(lambda: client.exists("crawler_queue:seeds:holder"))
+
+    assert await end(first) == 0
+    assert not await client.exists("crawler_queue:seeds:holder")
 
 
 async def test_check_says_what_is_wrong_with_a_file_and_in_which_line(

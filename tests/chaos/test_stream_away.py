@@ -151,7 +151,7 @@ async def test_a_redis_without_room_is_waited_for(
     await eventually(lambda: any(hit.route == "/slow" for hit in site.hits))
     await servers.client.config_set("maxmemory", 1024 * 1024)
     try:
-        await eventually(lambda: is_in_trouble(fetcher, "OOM"))
+        await eventually(lambda: is_in_trouble(fetcher, "maxmemory"))
         assert await servers.left() + len(set(await servers.urls())) >= len(urls)
     finally:
         await servers.client.config_set("maxmemory", 0)

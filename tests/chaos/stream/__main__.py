@@ -23,7 +23,8 @@ COLUMNS = (
     "disagreeing",
     "stuck",
     "trespassed",
-    "repeated",
+    "refetched",
+    "resent",
     "pages/s before",
     "pages/s meanwhile",
     "recovery s",
@@ -39,7 +40,8 @@ and Redis are killed with -9 and started again.
 - **disagreeing**: an event whose body is not in the cache, or has another hash or length
 - **stuck**: waiting or claimed at the end
 - **trespassed**: asked for though robots forbid it
-- **repeated**: events beyond one per URL, of fetchers that were lost before they heard; allowed
+- **refetched**: pages whose fetcher was lost before it had settled them; allowed
+- **resent**: events that Kafka had kept when it went away and did not confirm; allowed
 - **pages/s**: of the sites that were well, before two others went down and while they were
 - **recovery**: seconds from the last fault until everything was over; nobody helps"""
 
@@ -47,7 +49,7 @@ and Redis are killed with -9 and started again.
 def render(played: Played, size: Size, name: str, seed: int) -> str:
     found = played.found
     numbers = (found.urls, size.kills, found.lost, found.twofold, found.phantom)
-    more = (found.disagreeing, found.stuck, found.trespassed, found.repeated)
+    more = (found.disagreeing, found.stuck, found.trespassed, found.refetched, found.resent)
     measured = (played.before, played.meanwhile, played.recovery)
     row = [f"{n:,}" for n in (*numbers, *more)] + [f"{number:.1f}" for number in measured]
     about = f"{datetime.now(UTC):%Y-%m-%d}; {machine()}; the {name} form; seed {seed}."

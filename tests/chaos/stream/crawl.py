@@ -72,7 +72,8 @@ class Findings:
     `lost`: not what it has to be, in the end. `twofold`: fetched and dead, or dead twice.
     `phantom`: an event or a dead letter that nobody asked for. `disagreeing`: a body that is not
     there, or not what its event says. `stuck`: not over. `trespassed`: asked for though robots
-    forbid it. `repeated` events are allowed: a worker was lost before it heard of the first.
+    forbid it. Allowed are `refetched` pages, whose fetcher was lost before it had settled them, and
+    `resent` events, which Kafka had kept when it went away and did not confirm.
     """
 
     urls: int
@@ -82,7 +83,13 @@ class Findings:
     disagreeing: int
     stuck: int
     trespassed: int
-    repeated: int
+    refetched: int
+    resent: int
+
+    @property
+    def repeated(self) -> int:
+        """How many events are not the first of their URL."""
+        return self.refetched + self.resent
 
     @property
     def is_clean(self) -> bool:
@@ -93,19 +100,21 @@ class Findings:
 async def examine(crawl: Crawl, site: Site, servers: Servers) -> Findings:
     """Compare what was pushed with topic, cache, queue, and what the site was asked for."""
     events = await servers.events()
-    told = Counter(event.url for event in events)
+    told = {event.url for event in events}
+    fetches = {(event.url, event.fetched_at) for event in events}
     buried = Counter(await servers.dead_urls())
     reasons = await servers.dead()
     fetched, dead = crawl.pages(), crawl.dead()
     return Findings(
         urls=SITES * crawl.each,
-        lost=len(fetched - told.keys()) + len(dead.items() - reasons.items()),
-        twofold=len(told.keys() & buried.keys()) + buried.total() - len(buried),
-        phantom=len(told.keys() - fetched) + len(buried.keys() - dead.keys()),
+        lost=len(fetched - told) + len(dead.items() - reasons.items()),
+        twofold=len(told & buried.keys()) + buried.total() - len(buried),
+        phantom=len(told - fetched) + len(buried.keys() - dead.keys()),
         disagreeing=await count_disagreeing(servers, events),
         stuck=await servers.left(),
         trespassed=sum(hit.route == "/private" for hit in site.hits),
-        repeated=told.total() - len(told),
+        refetched=len(fetches) - len(told),
+        resent=len(events) - len(fetches),
     )
 
 

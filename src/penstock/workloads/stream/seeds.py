@@ -129,6 +129,8 @@ class Seeds:
 
     async def run(self) -> None:
         """Push what is due for as long as it is ours to do; else stand by."""
+        # Before the seeds are looked at, or each would wait for the next look.
+        await self._hold(HOLD_SECONDS)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._keep_holding())
             for seed in self._seeds:

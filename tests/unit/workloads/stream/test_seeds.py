@@ -42,6 +42,14 @@ class StuckWalk(ToldWalk):
             yield entry
 
 
+class SlowToHold(SeedsInMemory):
+    """Lets others go first, as whoever asks a server does."""
+
+    async def hold(self, who: str, seconds: float) -> bool:
+        await asyncio.sleep(0)
+        return await super().hold(who, seconds)
+
+
 class Scene:
     """Seeds over one memory and queue; `seeds` made twice are those of a process that restarted."""
 
@@ -270,6 +278,20 @@ async def test_pushed_pages_are_where_links_begin(scene: Scene) -> None:
     await scene.push(MAP)
 
     assert sorted((await scene.links.depths(list(scene.links._depths))).values()) == [0, 0, 0]
+
+
+async def test_first_round_waits_for_nothing_but_the_hold(scene: Scene) -> None:
+    """A back end answers later than at once; no seed sleeps because it has not yet."""
+    scene.memory = SlowToHold(scene.clock)
+    pushed_at_sleep: list[int] = []
+    scene.clock.at_sleep = lambda _: pushed_at_sleep.append(len(scene.queue.urls))
+    task = asyncio.create_task(scene.seeds(HOME).run())
+
+    await scene.queue.holds(1)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+    assert 0 not in pushed_at_sleep
 
 
 async def test_seeds_keep_running_side_by_side(scene: Scene) -> None:
