@@ -1,6 +1,7 @@
 """`penstock events`: what happened, from the log in the store."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -44,6 +45,8 @@ def tail(
             if not found:
                 if not follow:
                     return
+                # Who reads from a pipe sees what there is before we wait.
+                sys.stdout.flush()
                 await asyncio.sleep(LOOK_EVERY)
 
     _until_interrupted(lambda: with_existing_store(show))

@@ -24,6 +24,7 @@ COLUMNS = (
     "stuck",
     "trespassed",
     "refetched",
+    "held up",
     "resent",
     "pages/s before",
     "pages/s meanwhile",
@@ -40,8 +41,9 @@ and Redis are killed with -9 and started again.
 - **disagreeing**: an event whose body is not in the cache, or has another hash or length
 - **stuck**: waiting or claimed at the end
 - **trespassed**: asked for though robots forbid it
-- **refetched**: pages whose fetcher was lost before it had settled them; allowed
-- **resent**: events that Kafka had kept when it went away and did not confirm; allowed
+- **refetched**: pages whose fetcher was lost before it had settled them; allowed, but few a kill
+- **held up**: the same of pages that were fetched while Kafka or Redis was away; allowed
+- **resent**: events of the same fetch beyond the first; allowed
 - **pages/s**: of the sites that were well, before two others went down and while they were
 - **recovery**: seconds from the last fault until everything was over; nobody helps"""
 
@@ -49,7 +51,14 @@ and Redis are killed with -9 and started again.
 def render(played: Played, size: Size, name: str, seed: int) -> str:
     found = played.found
     numbers = (found.urls, size.kills, found.lost, found.twofold, found.phantom)
-    more = (found.disagreeing, found.stuck, found.trespassed, found.refetched, found.resent)
+    more = (
+        found.disagreeing,
+        found.stuck,
+        found.trespassed,
+        found.refetched,
+        found.held_up,
+        found.resent,
+    )
     measured = (played.before, played.meanwhile, played.recovery)
     row = [f"{n:,}" for n in (*numbers, *more)] + [f"{number:.1f}" for number in measured]
     about = f"{datetime.now(UTC):%Y-%m-%d}; {machine()}; the {name} form; seed {seed}."

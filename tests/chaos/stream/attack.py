@@ -5,10 +5,11 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.chaos.stream.crawl import SITES, Crawl, Findings, examine, pace_of
+from tests.chaos.stream.crawl import SITES, Absence, Crawl, Findings, examine, pace_of
 from tests.chaos.stream.fleet import Fleet, open_fleet
 from tests.durable_redis import DurableRedis
 from tests.kafka_server import PrivateKafka
@@ -25,6 +26,8 @@ CALM = 6.0
 #: What sites that are down answer, one after the other.
 OUTAGES: Sequence[Answer] = (Reset(), Reply(503, "down"))
 LONGEST_ABSENCE = 2.0
+#: So many pages of a fetcher may be told of and not settled at any moment: a quarter of a second's.
+UNDER_WAY = 32
 DRAIN_SECONDS = 240.0
 
 
@@ -48,16 +51,17 @@ class Played:
     """
 
     found: Findings
+    kills: int
     before: float
     meanwhile: float
     recovery: float
 
     @property
     def is_well(self) -> bool:
-        """Nothing is wrong, little was repeated, and sites that were well had half their pace."""
-        few = self.found.urls / 20
+        """Nothing is wrong, a kill repeats little, and sites that were well had half their pace."""
+        few = self.kills * UNDER_WAY
         return (
-            self.found.is_clean and self.found.repeated < few and self.meanwhile > self.before / 2
+            self.found.is_clean and self.found.refetched <= few and self.meanwhile > self.before / 2
         )
 
 
@@ -75,6 +79,7 @@ class Attack:
         self._fleet = fleet
         self._kafka, self._redis = servers
         self._chance = chance
+        self.absences: list[Absence] = []
 
     async def hold_off(self, healthy: list[str], down: list[str]) -> tuple[float, float]:
         """Let two sites go down while nothing else fails; the pace of the others, twice."""
@@ -107,9 +112,11 @@ class Attack:
             self._fleet.begin()
 
     async def _restart(self, server: PrivateServer) -> None:
+        since = datetime.now(UTC)
         await asyncio.to_thread(server.kill)
         await asyncio.sleep(self._chance.uniform(0.5, LONGEST_ABSENCE))
         await asyncio.to_thread(server.start)
+        self.absences.append(Absence(since, datetime.now(UTC)))
 
 
 async def play(
@@ -136,7 +143,8 @@ async def play(
             before, meanwhile = await attack.hold_off(healthy, down)
             await attack.wreck(size.kills, down)
             recovery = await _drained(servers, fleet)
-            return Played(await examine(crawl, site, servers), before, meanwhile, recovery)
+            found = await examine(crawl, site, servers, attack.absences)
+            return Played(found, size.kills, before, meanwhile, recovery)
     finally:
         await servers.close()
 

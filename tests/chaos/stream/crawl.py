@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
+from typing import NamedTuple
 
 from penstock.workloads.stream.model import WebpageEvent
 from tests.page_fetchers import PRIVATE, Servers
@@ -65,6 +67,13 @@ def page(hit: Hit) -> Reply:
     return Reply(200, f"<title>{hit.path}</title>{text}", delay=SLOWEST_PAGE * (number % 10) / 10)
 
 
+class Absence(NamedTuple):
+    """When a server was away."""
+
+    since: datetime
+    until: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Findings:
     """What became of all URLs; whatever is wrong must be 0.
@@ -72,8 +81,9 @@ class Findings:
     `lost`: not what it has to be, in the end. `twofold`: fetched and dead, or dead twice.
     `phantom`: an event or a dead letter that nobody asked for. `disagreeing`: a body that is not
     there, or not what its event says. `stuck`: not over. `trespassed`: asked for though robots
-    forbid it. Allowed are `refetched` pages, whose fetcher was lost before it had settled them, and
-    `resent` events, which Kafka had kept when it went away and did not confirm.
+    forbid it. Allowed are events that are not the first of their URL: `resent` ones are of the same
+    fetch, `held_up` ones of a page that was fetched first while a server was away, so that its
+    fetcher could not settle it before it was lost, and `refetched` ones of any other.
     """
 
     urls: int
@@ -84,12 +94,8 @@ class Findings:
     stuck: int
     trespassed: int
     refetched: int
+    held_up: int
     resent: int
-
-    @property
-    def repeated(self) -> int:
-        """How many events are not the first of their URL."""
-        return self.refetched + self.resent
 
     @property
     def is_clean(self) -> bool:
@@ -97,11 +103,15 @@ class Findings:
         return not any((*wrong, self.trespassed))
 
 
-async def examine(crawl: Crawl, site: Site, servers: Servers) -> Findings:
+async def examine(
+    crawl: Crawl, site: Site, servers: Servers, absences: Sequence[Absence]
+) -> Findings:
     """Compare what was pushed with topic, cache, queue, and what the site was asked for."""
     events = await servers.events()
-    told = {event.url for event in events}
-    fetches = {(event.url, event.fetched_at) for event in events}
+    fetches = _fetches(events)
+    told = fetches.keys()
+    number = sum(map(len, fetches.values()))
+    held_up = sum(len(times) - 1 for times in fetches.values() if _was_away(min(times), absences))
     buried = Counter(await servers.dead_urls())
     reasons = await servers.dead()
     fetched, dead = crawl.pages(), crawl.dead()
@@ -113,9 +123,22 @@ async def examine(crawl: Crawl, site: Site, servers: Servers) -> Findings:
         disagreeing=await count_disagreeing(servers, events),
         stuck=await servers.left(),
         trespassed=sum(hit.route == "/private" for hit in site.hits),
-        refetched=len(fetches) - len(told),
-        resent=len(events) - len(fetches),
+        refetched=number - len(told) - held_up,
+        held_up=held_up,
+        resent=len(events) - number,
     )
+
+
+def _fetches(events: Sequence[WebpageEvent]) -> dict[str, set[datetime]]:
+    """When each URL was fetched, as far as it was told."""
+    times: dict[str, set[datetime]] = {}
+    for event in events:
+        times.setdefault(event.url, set()).add(event.fetched_at)
+    return times
+
+
+def _was_away(at: datetime, absences: Sequence[Absence]) -> bool:
+    return any(absence.since <= at <= absence.until for absence in absences)
 
 
 async def count_disagreeing(servers: Servers, events: Sequence[WebpageEvent]) -> int:
