@@ -42,6 +42,7 @@ bench: setup ## measure against peers, side by side
 
 chaos: setup ## break everything under load, at length, and count what it cost
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos --size long --write
+	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.stream --size long --write
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.browsers --write
 
 check: setup ## lint, formatting, types and directions of imports, without running tests

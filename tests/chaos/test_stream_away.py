@@ -24,6 +24,7 @@ HOSTS = ("one.test", "two.test")
 KILOBYTE = 1024
 LARGE = b"<title>large</title>" + b"<p>text</p>" * (64 * KILOBYTE // 11)
 WORKERS = 8
+MEGABYTES = 1
 #: What is not confirmed after so many seconds is said to be in trouble.
 PATIENCE = 10.0
 SECOND_SIGNAL_SECONDS = 2.0
@@ -57,7 +58,8 @@ async def site() -> AsyncIterator[Site]:
 
 @pytest.fixture
 async def fleet(tmp_path: Path, site: Site, servers: Servers) -> AsyncIterator[Fleet]:
-    async with open_fleet(tmp_path, site, servers, workers=WORKERS) as fleet:
+    settings = {"workers": WORKERS, "max_undelivered_mb": MEGABYTES}
+    async with open_fleet(tmp_path, site, servers, **settings) as fleet:
         yield fleet
 
 
@@ -93,8 +95,8 @@ async def require_all(servers: Servers, urls: list[str]) -> None:
     assert await servers.dead() == {}
 
 
-async def test_pages_are_kept_while_kafka_is_away(
-    servers: Servers, fleet: Fleet, own_kafka: PrivateKafka
+async def test_pages_are_kept_while_kafka_is_away_and_no_more_than_may_be(
+    servers: Servers, site: Site, fleet: Fleet, own_kafka: PrivateKafka
 ) -> None:
     fetcher = await fleet.start()
     assert await is_well(fetcher)
@@ -103,6 +105,8 @@ async def test_pages_are_kept_while_kafka_is_away(
         await servers.push(*urls)
         await eventually(lambda: is_in_trouble(fetcher, "Kafka"), 3 * PATIENCE)
         assert not await fetcher.is_ready()
+        asked = sum(hit.route == "/large" for hit in site.hits)
+        assert asked <= MEGABYTES * KILOBYTE * KILOBYTE / len(LARGE) + WORKERS + 1
         assert await servers.left() == len(urls)
     await require_all(servers, urls)
     await eventually(lambda: is_well(fetcher))

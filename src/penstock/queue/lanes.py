@@ -53,6 +53,15 @@ class Provident(Protocol):
 
 
 @runtime_checkable
+class Bounded(Protocol):
+    """A lane that holds only so much of what was fetched."""
+
+    def has_room(self) -> bool:
+        """Whether another page may be fetched; if not, it is asked again soon."""
+        ...
+
+
+@runtime_checkable
 class Impatient(Protocol):
     """A lane whose items do not wait for everything."""
 

@@ -20,7 +20,7 @@ from penstock.core.log import get_logger
 from penstock.kernel.model import Broken, Outcome, RateLimited, Request, Wait
 from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import Pace
-from penstock.queue.lanes import Impatient, Lane, Provident, Result
+from penstock.queue.lanes import Bounded, Impatient, Lane, Provident, Result
 from penstock.queue.ports import Bury, Claim, Claims, Ending, Release, Retry
 from penstock.queue.sources import Source
 from penstock.queue.suspects import MOST_TRIES, SUSPICIOUS, Suspects
@@ -94,6 +94,7 @@ class Station:
         # Asked once: for every item that would cost more than most of what is done for it.
         self._provident = {n: lane for n, lane in lanes.items() if isinstance(lane, Provident)}
         self._impatient = {n: lane for n, lane in lanes.items() if isinstance(lane, Impatient)}
+        self._bounded = {n: lane for n, lane in lanes.items() if isinstance(lane, Bounded)}
         self._pipeline = pipeline
         self._clock = clock
         self._settings = settings
@@ -122,6 +123,7 @@ class Station:
             far=self._put_back,
             still_wanted=lambda request: request.id in self._claims,
             will_wait=self._will_wait,
+            not_yet=self._not_yet,
         )
 
     @property
@@ -339,6 +341,14 @@ class Station:
         claim = self._claims.get(request.id)
         lane = self._impatient.get(claim.lane) if claim else None
         return not (claim and lane) or lane.will_wait(claim, wait)
+
+    def _not_yet(self, request: Request) -> Wait | None:
+        """Nothing is fetched for a lane that has no room for it."""
+        claim = self._claims.get(request.id)
+        lane = self._bounded.get(claim.lane) if claim else None
+        if lane is None or lane.has_room():
+            return None
+        return Wait(self._clock.monotonic() + PAUSE, "room", "what was fetched is not delivered")
 
     def _put_back(self, request: Request, wait: Wait) -> None:
         """A gate asks to wait for longer than claims are kept."""

@@ -42,6 +42,7 @@ class Crew:
         far: Callable[[Request, Wait], None] | None = None,
         still_wanted: Callable[[Request], bool] = lambda _request: True,
         will_wait: Callable[[Request, Wait], bool] = lambda _request, _wait: True,
+        not_yet: Callable[[Request], Wait | None] = lambda _request: None,
     ) -> None:
         self._pipeline = pipeline
         self._clock = clock
@@ -50,6 +51,7 @@ class Crew:
         self._far = far
         self._still_wanted = still_wanted
         self._will_wait = will_wait
+        self._not_yet = not_yet
         self._under_way: dict[str, asyncio.Timeout] = {}
         self._frontier: Frontier[Request | Visit] = Frontier()
         self._idle: deque[asyncio.Future[None]] = deque()
@@ -195,6 +197,9 @@ class Crew:
         try:
             async with limit:
                 self._under_way[visit.request.id] = limit
+                if wait := self._not_yet(visit.request):
+                    await self._pipeline.let_go(visit)
+                    return wait
                 step = await self._pipeline.advance(visit)
                 if isinstance(step, Wait) and self._gives_up(visit, step):
                     return await self._pipeline.give_up(visit, step)

@@ -3,6 +3,7 @@
 A batch that failed is counted as sent by the producer: from then on every later one of the same
 partition is out of sequence, for good. So whoever failed once is not used again. What it has
 under way may still be confirmed; then it is closed, and nothing waits for what it could not send.
+One whose callers run out of patience is closed at once, or it would send what another sends again.
 """
 
 import asyncio
@@ -62,8 +63,7 @@ class Line:
                     await asyncio.sleep(PAUSE_SECONDS)
         except TimeoutError as error:
             if life is not None:
-                # It asks those that it knows, never again the servers that it began with.
-                self._retire(life)
+                self._abandon(life)
             raise trouble or error from error
 
     async def close(self) -> None:
@@ -97,6 +97,14 @@ class Line:
         if self._current is life:
             self._current = None
         self._close_if_over(life)
+
+    def _abandon(self, life: _Life) -> None:
+        """End a producer though others wait for it: what is given up must not be sent after all.
+
+        Another one asks the servers that we began with, not only those that it knows.
+        """
+        life.calls = 0
+        self._retire(life)
 
     def _close_if_over(self, life: _Life) -> None:
         if not life.retired or life.calls > 0 or life.producer is None:

@@ -4,7 +4,6 @@ With Redis and Kafka the page is delivered before its URL is over: body cached, 
 removed. On the store all three are one transaction.
 """
 
-import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -112,20 +111,12 @@ class DeliveringLane(Urls):
         self._clock = clock
         self._most_bytes = most_bytes
         self._undelivered = 0
-        self._has_room = asyncio.Event()
-        self._has_room.set()
         #: Why nothing can be delivered at the moment; empty if it can.
         self.trouble = ""
 
-    def needs(self, claim: Claim) -> bool:
-        """Whether a URL has to wait until what was fetched is delivered."""
-        del claim
-        return not self._has_room.is_set()
-
-    async def provide(self, claim: Claim) -> Failure | None:
-        del claim
-        await self._has_room.wait()
-        return None
+    def has_room(self) -> bool:
+        """Whether another page may be fetched before what was fetched is delivered."""
+        return self._undelivered < self._most_bytes
 
     def content(self, claim: Claim, outcome: Outcome) -> Coroutine[Any, Any, None] | None:
         if not outcome.ok or outcome.page is None:
@@ -138,12 +129,12 @@ class DeliveringLane(Urls):
     async def _keep_delivering(self, url: str, page: Page) -> None:
         """Deliver a page; a server that is away is waited for."""
         event = event_of(url, page, self._clock.now())
-        self._count(len(page.body))
+        self._undelivered += len(page.body)
         try:
             while not await self._is_delivered(event, page.body):
                 await self._clock.sleep(PAUSE)
         finally:
-            self._count(-len(page.body))
+            self._undelivered -= len(page.body)
 
     async def _is_delivered(self, event: WebpageEvent, body: bytes) -> bool:
         try:
@@ -165,13 +156,6 @@ class DeliveringLane(Urls):
         elif self.trouble and not trouble:
             get_logger().warning("pages are delivered again")
         self.trouble = trouble
-
-    def _count(self, number: int) -> None:
-        self._undelivered += number
-        if self._undelivered < self._most_bytes:
-            self._has_room.set()
-        else:
-            self._has_room.clear()
 
 
 class _Row(NamedTuple):
