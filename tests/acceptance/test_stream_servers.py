@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.app.streaming import await_redis
+from tests.clocks import HandClock
 from tests.durable_redis import DurableRedis, find_program
 from tests.kafka_server import kafka, new_topic  # noqa: F401 - a fixture
 from tests.page_fetchers import Servers, fetching, stand_up
@@ -142,3 +144,22 @@ async def command(*words: str) -> str:
     said, _ = await process.communicate()
     assert process.returncode == 0
     return said.decode()
+
+
+async def test_a_redis_that_is_away_at_the_start_is_waited_for(site: Site) -> None:
+    server = DurableRedis(find_program())
+    server.start()
+    server.kill()
+    settings = Servers(server.url, "", "topic").settings(site)
+    said: list[str] = []
+
+    def say(why: str) -> None:
+        said.append(why)
+        server.start()
+
+    await await_redis(settings, HandClock(), say)
+    server.stop()
+
+    assert len(said) == 1
+    assert "PENSTOCK_STREAM__REDIS_URL" in said[0]
+    assert said[0].endswith("waiting for it")

@@ -9,10 +9,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from penstock.app import Platform
+from penstock.app import Platform, check_shared
 from penstock.cache.sql import SqlCache
 from penstock.core.chores import Chore
-from penstock.core.errors import PenstockError, SettingsError, StoreLost
+from penstock.core.clock import Clock
+from penstock.core.errors import PenstockError, SettingsError, SharedStateLost, StoreLost
 from penstock.core.log import get_logger
 from penstock.core.signs import Signs
 from penstock.core.supervise import Supervisor
@@ -191,6 +192,17 @@ def with_shared_redis(settings: Settings) -> Settings:
     update = {"url": settings.stream.redis_url, "prefix": "penstock:"}
     shared = settings.shared.model_copy(update=update)
     return settings.model_copy(update={"shared": shared})
+
+
+async def await_redis(settings: Settings, clock: Clock, say: Callable[[str], None]) -> None:
+    """Wait until the servers of the queue and of the shared ledger answer; say why, each time."""
+    while True:
+        try:
+            async with open_redis(settings.stream):
+                return await check_shared(settings)
+        except (StoreLost, SharedStateLost) as error:
+            say(f"{error}; waiting for it")
+        await clock.sleep(LOOK_EVERY)
 
 
 @asynccontextmanager

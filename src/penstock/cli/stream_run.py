@@ -8,10 +8,16 @@ import uvloop
 
 from penstock.app import build
 from penstock.app.stream_sources import start_redis_seeds
-from penstock.app.streaming import PageFetcher, open_page_fetcher, with_shared_redis
+from penstock.app.streaming import (
+    PageFetcher,
+    await_redis,
+    open_page_fetcher,
+    with_shared_redis,
+)
 from penstock.cli.output import ExitCode, stderr
 from penstock.cli.signals import on_signals
 from penstock.cli.up import Parts, run_parts
+from penstock.core.clock import SystemClock
 from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
 from penstock.settings import Settings, load_settings
@@ -43,6 +49,7 @@ def run(
 async def _serve(settings: Settings, port: int) -> None:
     from penstock.app.signs import open_signs  # noqa: PLC0415 - heavy
 
+    await await_redis(settings, SystemClock(), lambda why: stderr().print(why, markup=False))
     async with (
         build(settings) as platform,
         open_page_fetcher(settings, platform) as fetcher,
