@@ -104,6 +104,8 @@ async def test_robots_skip_failures_die_and_the_rest_is_fetched(site: Site, tmp_
             *("http://one.test/gone", "http://one.test/ill", "http://[::1]/"),
         )
         await eventually(stream.is_empty)
+        # What is committed is counted when that is heard of.
+        await eventually(lambda: not stream.engine.station.held)
         dead = {row["payload"]["url"]: row["failure"]["reason"] for row in await stream.dead()}
         urls = await stream.urls()
         text = stream.platform.metrics.text()

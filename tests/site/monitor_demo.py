@@ -10,7 +10,7 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -80,12 +80,13 @@ class Api:
         [run_id] = (await self.post("/runs", chosen))["runs"]
         return await self.end_of(run_id)
 
-    async def first_run(self, source: str) -> Row:
-        """The run that the scheduler starts by itself, as it ended."""
+    async def next_run(self, source: str, known: Collection[str] = ()) -> Row:
+        """The next run that the scheduler starts by itself, as it ended."""
         async with asyncio.timeout(PATIENCE):
             while True:
-                if runs := await self.get("/runs", source=source):
-                    return await self.end_of(runs[0]["id"])
+                runs = await self.get("/runs", source=source)
+                if new := [run["id"] for run in runs if run["id"] not in known]:
+                    return await self.end_of(new[-1])
                 await asyncio.sleep(0.05)
 
     async def end_of(self, run_id: str) -> Row:
@@ -210,7 +211,7 @@ async def _add_shops(demo: Demo, api: Api) -> None:
     )
     for source, (name, _, _, urls) in zip(sources, shops, strict=True):
         await api.post(f"/sources/{source['id']}/approve")
-        run = await api.first_run(name)
+        run = await api.next_run(name)
         demo.saw(
             run["offers_valid"] == len(urls) and run["status"] == "SUCCESS",
             f"{name} is approved, and the scheduler has it read: {run['offers_valid']} prices",
@@ -323,18 +324,19 @@ async def _enable_again(demo: Demo, api: Api) -> None:
     demo.head("The fixed adapter is put in its place and enabled by hand")
     [status] = await _statuses(api)
     demo.saw(not status["enabled"], "a restart alone does not enable it")
+    known = {run["id"] for run in await api.get("/runs", source=LAMPS)}
     await api.post(f"/adapters/{status['adapter_id']}/enable")
-    canary = await api.read(source=LAMPS)
+    canary = await api.next_run(LAMPS, known)
     demo.saw(
         canary["is_canary"] and canary["offers_valid"] == canary["urls_total"] < len(LAMP_URLS),
         f"its first run is a canary of {canary['urls_total']} pages, and good",
     )
-    rest = await api.read(source=LAMPS)
+    rest = await api.next_run(LAMPS, {*known, canary["id"]})
     demo.saw(
         not rest["is_canary"]
-        and rest["offers_valid"] == len(LAMP_URLS)
+        and rest["offers_valid"] == len(LAMP_URLS) - canary["urls_total"]
         and f"lamps@{rest['adapter_version']}" == FIXED,
-        f"so all may go: {rest['offers_valid']} prices by {FIXED}",
+        f"so the rest may go: {rest['offers_valid']} prices by {FIXED}",
     )
 
 

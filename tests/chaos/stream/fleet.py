@@ -41,14 +41,15 @@ class Fetcher(Running):
 
     async def health(self) -> dict[str, Any]:
         """What it says of itself."""
-        async with aiohttp.ClientSession() as session:
-            answer = await session.get(f"{self.address}/health")
+        url = f"{self.address}/health"
+        async with aiohttp.ClientSession() as session, session.get(url) as answer:
             said: dict[str, Any] = (await answer.json())["data"]
             return said
 
     async def is_ready(self) -> bool:
-        async with aiohttp.ClientSession() as session:
-            return (await session.get(f"{self.address}/readiness")).ok
+        url = f"{self.address}/readiness"
+        async with aiohttp.ClientSession() as session, session.get(url) as answer:
+            return answer.ok
 
     async def end(self) -> None:
         """End it gently; it must go well."""
