@@ -79,18 +79,27 @@ class Contact:
                 visit.spent += self._clock.monotonic() - began
             await self._tell_breaker(visit, leave, well)
 
-    async def knock(self, visit: Visit, leave: Pass) -> None:
-        """Ask the root of a site that was down whether it is up again; the breaker hears of it."""
+    async def knock(self, visit: Visit, leave: Pass) -> Failure | None:
+        """Ask the root of a site that was down whether it is up again; the breaker hears of it.
+
+        A failure that says nothing about the site is handed back: it is the visit's own.
+        """
         proxy = self._ways.choose_proxy(visit)
         well: bool | None = None
         try:
-            if not isinstance(proxy, ProxyFailed):
-                answer = await self._knock(visit, proxy)
-                self._chronicle.say(visit, "probe", _called(answer))
-                well = _is_answered(answer)
-                if visit.knock == "HEAD" and _refuses_method(answer):
-                    # Nothing is known yet: the next probe asks in the other way.
-                    visit.knock, well = "GET", None
+            if isinstance(proxy, ProxyFailed):
+                return proxy
+            answer = await self._knock(visit, proxy)
+            self._chronicle.say(visit, "probe", _called(answer))
+            failure = answer if isinstance(answer, Failure) else None
+            if proxy:
+                self._ways.judge_proxy(visit, proxy, failure)
+            if visit.knock == "HEAD" and _refuses_method(answer):
+                # Nothing is known yet: the next probe asks in the other way.
+                visit.knock = "GET"
+                return None
+            well = _is_answered(answer)
+            return failure if well is None else None
         finally:
             await self._tell_breaker(visit, leave, well)
 

@@ -149,9 +149,11 @@ class Pipeline:
             return await self._finish(visit, leave)
         try:
             if leave.probe and await self._shall_knock(visit):
-                await self._contact.knock(visit, leave)
-                return None
-            reply, failure = await self._contact.make(visit, leave)
+                reply, failure = None, await self._contact.knock(visit, leave)
+                if failure is None:
+                    return None
+            else:
+                reply, failure = await self._contact.make(visit, leave)
         except Paused:
             return await self._step_aside(visit, self._gates.pause(visit))
         except NotNow as trouble:

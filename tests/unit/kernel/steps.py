@@ -19,6 +19,7 @@ from penstock.kernel.harvest import Harvest
 from penstock.kernel.identity import Identities
 from penstock.kernel.model import Errand, Failure, Page, Redirect, Request, Visit
 from penstock.kernel.pacing import MemoryPacing
+from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import DomainPolicy, Pace, PolicyBook, PolicyEntry, Rate
 from penstock.kernel.ports import Fetcher, Hop
 from penstock.kernel.proxies import ProxyPool
@@ -129,6 +130,7 @@ class Steps:
         policies: str = "",
         proxies: Sequence[str] = (),
         shelf: Shelf | None = None,
+        knocks: bool = False,
     ) -> None:
         self.clock = HandClock()
         self.metrics = Metrics()
@@ -140,7 +142,7 @@ class Steps:
         self.entrance = Entrance(admission, PolicyBook(PLATFORM, [file]))
         self.pacing = MemoryPacing(self.clock)
         self.breaker = MemoryBreaker(BreakerSettings(trip="consecutive", threshold=1), self.clock)
-        self.circuits = Circuits(RuleSet("test", self.breaker))
+        self.circuits = Circuits(RuleSet("test", self.breaker, knocks))
         self.turns = Turns(self.pacing, Retry(RetrySettings(), random.Random(7)), 300)
         reader = Reader(shelf or Shelf(), Believer())
         settings = ProxySettings.model_validate({"endpoints": proxies})
@@ -155,6 +157,23 @@ class Steps:
         self.gates = self._gates()
         self.contact = self._contact()
         self.harvest = Harvest(reader, self.entrance, self.chronicle)
+
+    def pipeline(self) -> Pipeline:
+        """The path of these steps."""
+        return Pipeline(
+            entrance=self.entrance,
+            robots=self.robots,
+            gates=self.gates,
+            turns=self.turns,
+            ways=self.ways,
+            contact=self.contact,
+            circuits=self.circuits,
+            retry=Retry(RetrySettings(), random.Random(7)),
+            harvest=self.harvest,
+            chronicle=self.chronicle,
+            clock=self.clock,
+            max_redirects=5,
+        )
 
     def _robots_gate(self) -> RobotsGate:
         return RobotsGate(

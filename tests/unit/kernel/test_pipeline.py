@@ -1,15 +1,20 @@
 """The walk itself: what is kept of a visit when something goes wrong late on its way."""
 
-import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from penstock.kernel.model import Outcome, Proxy, ProxyFailed, Request
-from penstock.kernel.pipeline import Pipeline
+from penstock.kernel.model import (
+    Failure,
+    Outcome,
+    Pass,
+    Proxy,
+    ProxyFailed,
+    Refused,
+    Request,
+)
 from penstock.kernel.ports import Hop
-from penstock.kernel.retry import Retry
-from penstock.kernel.settings import RetrySettings
 from tests.unit.kernel.steps import HOME, Answer, Shelf, Steps, page_of
 
 POOL = ("http://a:1", "http://b:2")
@@ -30,7 +35,7 @@ class Walk:
         self._failing: Proxy | None = None
 
     async def go(self) -> Outcome:
-        return await self._pipeline().run(Request(HOME, extract="product"))
+        return await self._steps.pipeline().run(Request(HOME, extract="product"))
 
     @property
     def asked(self) -> list[str]:
@@ -46,23 +51,6 @@ class Walk:
             self._steps.clock.move(TWO_DAYS)
             self._failing = hop.proxy
         return page_of(hop.url.target, hop.url.href)
-
-    def _pipeline(self) -> Pipeline:
-        steps = self._steps
-        return Pipeline(
-            entrance=steps.entrance,
-            robots=steps.robots,
-            gates=steps.gates,
-            turns=steps.turns,
-            ways=steps.ways,
-            contact=steps.contact,
-            circuits=steps.circuits,
-            retry=Retry(RetrySettings(), random.Random(7)),
-            harvest=steps.harvest,
-            chronicle=steps.chronicle,
-            clock=steps.clock,
-            max_redirects=5,
-        )
 
 
 @pytest.mark.parametrize(
@@ -82,3 +70,49 @@ async def test_record_so_far_outlives_a_proxy_that_fails_on_the_way_to_robots_tx
     assert getattr(outcome.reading.record, "name", None) == name
     assert outcome.attempts == 1
     assert walk.asked.count("/lamp") == 1
+
+
+class Knocking:
+    """A site that was down; its root answers what a test says, its pages are good."""
+
+    def __init__(self, folder: Path, policies: str = "") -> None:
+        self.steps = Steps(folder, policies=policies, proxies=POOL, knocks=True)
+
+    async def fetch_after_an_outage(self, answer: Callable[[Hop], Answer]) -> Outcome:
+        leave = await self.steps.breaker.enter("shop.test")
+        assert isinstance(leave, Pass)
+        await self.steps.breaker.report(leave, well=False)
+        self.steps.http.answer = lambda hop: page_of() if hop.method == "GET" else answer(hop)
+        return await self.steps.pipeline().run(Request(HOME))
+
+    @property
+    def knocks(self) -> list[Proxy | None]:
+        """Through which proxies the root was asked for."""
+        return [hop.proxy for hop in self.steps.http.hops if hop.method == "HEAD"]
+
+
+@pytest.mark.parametrize("failure", [Refused("address"), Refused("resolve", gate="admission")])
+async def test_a_root_that_may_not_be_contacted_ends_the_visit(
+    tmp_path: Path, failure: Failure
+) -> None:
+    site = Knocking(tmp_path)
+
+    outcome = await site.fetch_after_an_outage(lambda _hop: failure)
+
+    assert outcome.failure == failure
+    assert len(site.knocks) == 1
+
+
+async def test_a_proxy_that_fails_on_a_knock_is_not_asked_again(tmp_path: Path) -> None:
+    site = Knocking(tmp_path, "shop.test: {proxy: {use: always}}")
+    failing: list[Proxy | None] = []
+
+    def answer(hop: Hop) -> Answer:
+        if not failing:
+            failing.append(hop.proxy)
+        return ProxyFailed("proxy") if hop.proxy in failing else page_of()
+
+    outcome = await site.fetch_after_an_outage(answer)
+
+    assert outcome.ok
+    assert len(set(site.knocks)) == len(site.knocks) == 2
