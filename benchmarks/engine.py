@@ -6,7 +6,7 @@ import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from benchmarks.__main__ import interleave, tell
 from benchmarks.report import machine, render_table
 from tests import postgres_server, rabbitmq_server
 from tests.postgres_server import PrivatePostgres
+from tests.private_server import serving
 from tests.rabbitmq_server import PrivateRabbitMQ
 
 DEPTHS = (10_000, 100_000, 1_000_000)
@@ -156,26 +157,14 @@ def depths(options: Namespace) -> str:
     )
 
 
-@contextmanager
-def broker() -> Iterator[str]:
+def broker() -> AbstractContextManager[str]:
     """A new RabbitMQ server."""
-    server = PrivateRabbitMQ(rabbitmq_server.find_program())
-    server.start()
-    try:
-        yield server.url
-    finally:
-        server.stop()
+    return serving(PrivateRabbitMQ(rabbitmq_server.find_program()))
 
 
-@contextmanager
-def database() -> Iterator[str]:
+def database() -> AbstractContextManager[str]:
     """A new PostgreSQL server with its default settings."""
-    server = PrivatePostgres(postgres_server.find_program())
-    server.start()
-    try:
-        yield server.url
-    finally:
-        server.stop()
+    return serving(PrivatePostgres(postgres_server.find_program()))
 
 
 def contest(python: Path, module: str, url: str, number: int, *extra: str) -> Figures:

@@ -8,7 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from benchmarks.report import machine, render_table
 from tests import durable_redis, kafka_server
 from tests.durable_redis import DurableRedis
 from tests.kafka_server import PrivateKafka
+from tests.private_server import serving
 
 QUEUE = "crawler_queue"
 AT_ONCE = 32
@@ -188,26 +189,14 @@ def conditions(pages: int, rounds: int) -> str:
     )
 
 
-@contextmanager
-def broker() -> Iterator[str]:
+def broker() -> AbstractContextManager[str]:
     """The servers of a new Kafka."""
-    server = PrivateKafka(kafka_server.find_program())
-    server.start()
-    try:
-        yield server.url
-    finally:
-        server.stop()
+    return serving(PrivateKafka(kafka_server.find_program()))
 
 
-@contextmanager
-def storage() -> Iterator[str]:
+def storage() -> AbstractContextManager[str]:
     """A new Redis that keeps what it answered."""
-    server = DurableRedis(durable_redis.find_program())
-    server.start()
-    try:
-        yield server.url
-    finally:
-        server.stop()
+    return serving(DurableRedis(durable_redis.find_program()))
 
 
 async def new_topic(kafka: str) -> str:

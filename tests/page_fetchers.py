@@ -2,19 +2,23 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
+import pytest
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ConstantBackoff
 from redis.exceptions import ConnectionError as ConnectionLost
 
 from penstock.app import build
-from penstock.app.streaming import PageFetcher, open_page_fetcher, with_shared_redis
+from penstock.app.stream_servers import with_shared_redis
+from penstock.app.streaming import PageFetcher, open_page_fetcher
 from penstock.settings import Settings
 from penstock.workloads.stream.model import WebpageEvent, cache_key
+from tests import durable_redis
+from tests.durable_redis import DurableRedis
 from tests.kafka_server import new_topic, read
 from tests.platforms import settings_for
 from tests.site import Reply, Site
@@ -117,6 +121,23 @@ class Servers:
 
     async def close(self) -> None:
         await self.client.aclose()
+
+
+@pytest.fixture(scope="module")
+def durable() -> Iterator[DurableRedis]:
+    """A Redis that loses nothing, for the tests of one file."""
+    server = DurableRedis(durable_redis.find_program())
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+async def servers(durable: DurableRedis, kafka: str) -> AsyncIterator[Servers]:
+    """A Redis and a topic of Kafka with nothing in them."""
+    servers = await Servers.clean(durable.url, kafka)
+    yield servers
+    await servers.close()
 
 
 @asynccontextmanager

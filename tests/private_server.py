@@ -5,7 +5,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import Popen
 
@@ -61,6 +61,16 @@ class PrivateServer:
         """End the server and throw its data away."""
         self.kill()
         self._folder.cleanup()
+
+
+@contextmanager
+def serving(server: PrivateServer) -> Iterator[str]:
+    """The address of a server while it runs; its data are thrown away after it."""
+    server.start()
+    try:
+        yield server.url
+    finally:
+        server.stop()
 
 
 def find_program(tool: Tool) -> str:

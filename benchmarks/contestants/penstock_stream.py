@@ -7,7 +7,8 @@ import uvloop
 from benchmarks.contestants.lap import Course, Lap, read_course
 from benchmarks.contestants.penstock_fetch import POLICY
 from penstock.app import build
-from penstock.app.streaming import open_page_fetcher, with_shared_redis
+from penstock.app.stream_servers import with_shared_redis
+from penstock.app.streaming import open_page_fetcher
 from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
 from penstock.queue.lanes import Result

@@ -4,7 +4,7 @@ import asyncio
 import json
 import signal
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.durable_redis import DurableRedis, find_program
 from tests.forks import Command
-from tests.kafka_server import kafka  # noqa: F401 - a fixture
 from tests.page_fetchers import FAST, QUICK, Servers, as_environment
 from tests.shell import Shell, eventually
 from tests.site import Reply
@@ -79,14 +77,6 @@ class Stream:
         return set(urls) <= set(await self.urls())
 
 
-@pytest.fixture(scope="module")
-def durable_redis() -> Iterator[str]:
-    server = DurableRedis(find_program())
-    server.start()
-    yield server.url
-    server.stop()
-
-
 @pytest.fixture
 def on_store(tmp_path: Path) -> tuple[Mapping[str, str], None]:
     folder = {"PENSTOCK_STORE__FOLDER": str(tmp_path / "store")}
@@ -94,13 +84,8 @@ def on_store(tmp_path: Path) -> tuple[Mapping[str, str], None]:
 
 
 @pytest.fixture
-async def on_servers(
-    durable_redis: str,
-    kafka: str,  # noqa: F811
-) -> AsyncIterator[tuple[Mapping[str, str], Servers]]:
-    servers = await Servers.clean(durable_redis, kafka)
-    yield servers.environment(links_depth=2, port=0), servers
-    await servers.close()
+def on_servers(servers: Servers) -> tuple[Mapping[str, str], Servers]:
+    return servers.environment(links_depth=2, port=0), servers
 
 
 @pytest.fixture(params=["store", "servers"])

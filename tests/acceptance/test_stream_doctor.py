@@ -11,7 +11,7 @@ from penstock.cli.findings import Finding
 from penstock.events.kafka import create_topic
 from penstock.settings import load_settings
 from tests import durable_redis, redis_server
-from tests.kafka_server import kafka, plays, unused_name  # noqa: F401 - a fixture
+from tests.kafka_server import plays, unused_name
 from tools.provision.processes import free_port
 
 
@@ -67,7 +67,7 @@ def test_a_redis_that_keeps_everything_is_well(careful_redis: str) -> None:
 
 
 @pytest.mark.skipif(plays(), reason="a mock cluster makes topics as it likes")
-def test_a_topic_that_is_missing_is_made_by_stream_init(kafka: str) -> None:  # noqa: F811
+def test_a_topic_that_is_missing_is_made_by_stream_init(kafka: str) -> None:
     topic = unused_name()
     where = {"redis_url": f"redis://{nowhere()}/0", "kafka_bootstrap_servers": kafka}
     missing = findings(**where, webpage_log_topic=topic)["stream: Kafka"]

@@ -1,21 +1,16 @@
 """A site is down for two hours, with every time of the page fetcher's spec a 240th of itself."""
 
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests import durable_redis
 from tests.chaos.stream.fleet import Fetcher, Fleet, open_fleet
-from tests.durable_redis import DurableRedis
-from tests.kafka_server import kafka
 from tests.page_fetchers import Servers, stand_up
 from tests.shell import eventually
 from tests.site import Hit, Reset, Site
-
-__all__ = ["kafka"]
 
 HOST, OTHER = "one.test", "two.test"
 SCALE = 240
@@ -34,21 +29,6 @@ SETTINGS = {
     "circuit_breaker_max_backoff_seconds": LONGEST,
     "circuit_breaker_backoff_multiplier": 2,
 }
-
-
-@pytest.fixture
-def redis() -> Iterator[DurableRedis]:
-    server = DurableRedis(durable_redis.find_program())
-    server.start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-async def servers(redis: DurableRedis, kafka: str) -> AsyncIterator[Servers]:
-    servers = await Servers.clean(redis.url, kafka)
-    yield servers
-    await servers.close()
 
 
 @pytest.fixture

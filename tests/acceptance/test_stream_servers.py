@@ -2,36 +2,21 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from penstock.app.streaming import await_redis
+from penstock.app.stream_servers import await_redis
 from tests.clocks import HandClock
 from tests.durable_redis import DurableRedis, find_program
-from tests.kafka_server import kafka, new_topic  # noqa: F401 - a fixture
+from tests.kafka_server import new_topic
 from tests.page_fetchers import Servers, fetching, stand_up
 from tests.shell import eventually
 from tests.site import Reply, Reset, Site
 
 ODD = bytes(range(256)) * 200
-
-
-@pytest.fixture(scope="module")
-def durable_redis() -> Iterator[str]:
-    server = DurableRedis(find_program())
-    server.start()
-    yield server.url
-    server.stop()
-
-
-@pytest.fixture
-async def servers(durable_redis: str, kafka: str) -> AsyncIterator[Servers]:  # noqa: F811
-    servers = await Servers.clean(durable_redis, kafka)
-    yield servers
-    await servers.close()
 
 
 @pytest.fixture

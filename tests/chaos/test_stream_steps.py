@@ -1,41 +1,21 @@
 """A page fetcher that dies after any step of a URL's life: its body is there before its event."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests import durable_redis
 from tests.chaos.stream.crawl import count_disagreeing
 from tests.chaos.stream.failpoints import STEPS
 from tests.chaos.stream.fleet import Fleet, open_fleet
-from tests.durable_redis import DurableRedis
-from tests.kafka_server import kafka
 from tests.page_fetchers import Servers, stand_up
 from tests.shell import eventually
 from tests.site import Site
 
-__all__ = ["kafka"]
-
 HOST = "one.test"
 #: A step is come by for the first to so many-th time.
 LATEST = 3
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[DurableRedis]:
-    server = DurableRedis(durable_redis.find_program())
-    server.start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-async def servers(redis: DurableRedis, kafka: str) -> AsyncIterator[Servers]:
-    servers = await Servers.clean(redis.url, kafka)
-    yield servers
-    await servers.close()
 
 
 @pytest.fixture

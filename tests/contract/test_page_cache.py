@@ -66,6 +66,17 @@ async def test_body_comes_back_byte_for_byte(cache: PageCache, key: str, body: b
     assert await cache.get(key) == body
 
 
+async def test_what_is_kept_can_be_told_and_erased(cache: PageCache, key: str) -> None:
+    keys = [f"{key}:{name}" for name in ("a", "b", "c")]
+    for each in keys[:2]:
+        await cache.put(each, b"page", 60)
+
+    assert await cache.kept(keys) == set(keys[:2])
+    assert await cache.kept([]) == set()
+    assert (await cache.erase(keys[1:]), await cache.erase([])) == (1, 0)
+    assert await cache.kept(keys) == {keys[0]}
+
+
 async def test_unknown_key_has_no_body(cache: PageCache, key: str) -> None:
     assert await cache.get(key) is None
 

@@ -27,9 +27,10 @@ class Server:
         app: ASGIApp,
         settings: ApiSettings,
         before_stop: Callable[[], None] = lambda: None,
+        setting: str = "PENSTOCK_API__PORT",
     ) -> None:
         self._before_stop = before_stop
-        self._socket = _listen(settings.host, settings.port)
+        self._socket = _listen(settings.host, settings.port, setting)
         config = uvicorn.Config(
             app,
             lifespan="off",
@@ -60,7 +61,7 @@ class Server:
         self._socket.close()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int, setting: str) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         # Named as TCP, so that the loop lets small answers go at once.
@@ -70,6 +71,6 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.listen(BACKLOG)
     except OSError as error:
         raise SettingsError(
-            f"PENSTOCK_API__PORT: {host}:{port} cannot be listened on: {error.strerror}"
+            f"{setting}: {host}:{port} cannot be listened on: {error.strerror}"
         ) from error
     return listening

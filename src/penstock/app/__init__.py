@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from penstock.app.extras import needed
 from penstock.core.clock import Clock, SystemClock
 from penstock.core.errors import PolicyError, SettingsError
 from penstock.core.lock import only_process
@@ -213,16 +214,7 @@ def _circuits(rules: Mapping[str, BreakerSettings], breakers: Mapping[str, Break
 
 
 def _redis() -> ModuleType:
-    """The Redis back ends; imported only when wanted, because the extra may be missing."""
-    try:
-        from penstock.kernel import redis  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "redis":
-            raise
-        raise SettingsError(
-            "PENSTOCK_SHARED__URL needs the Redis client: pip install 'penstock[redis]'"
-        ) from error
-    return redis
+    return needed("penstock.kernel.redis", "redis", "PENSTOCK_SHARED__URL")
 
 
 async def _reload_policies(policies: PolicyBook, settings: Settings, clock: Clock) -> None:

@@ -4,17 +4,17 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
 
 from penstock.app import Platform
+from penstock.app.extras import needed
 from penstock.app.monitoring import Monitoring, keep_learning_paces, limit_of, open_monitoring
 from penstock.app.scraping import open_scrape_lane
+from penstock.app.stream_servers import kafka_subscription, open_kafka_sink
 from penstock.app.streaming import (
     expired_pages,
-    kafka_subscription,
     keep_showing,
-    open_kafka_sink,
     open_stored_lane,
+    station_settings,
     stored_depth,
 )
 from penstock.blobs.local import LocalBlobs
@@ -40,7 +40,7 @@ from penstock.queue.scheduler import Scheduler
 from penstock.queue.seats import Seat
 from penstock.queue.sources import Polling, Source, Told
 from penstock.queue.sql import SqlQueue
-from penstock.queue.station import Station, StationSettings
+from penstock.queue.station import Station
 from penstock.queue.upkeep import Upkeep, forget_empty_lines
 from penstock.settings import Settings
 from penstock.store import migrate
@@ -172,7 +172,7 @@ async def open_engine(
             lanes,
             pipeline=platform.pipeline,
             clock=clock,
-            settings=_station_settings(settings),
+            settings=station_settings(settings, settings.fetch.workers),
             settled=partial(
                 _note,
                 {SCRAPE_LANE: scrape, MONITOR_LANE: monitoring.lane, STREAM_LANE: stream},
@@ -234,7 +234,7 @@ async def _distribute(
     broker, clock = platform.settings.broker, platform.clock
     if not broker.url:
         return _Distribution(rows, Polling(rows, lanes, clock), NoReceiver())
-    celery = _celery()
+    celery = needed("penstock.queue.celery", "celery", "PENSTOCK_BROKER__URL")
     told = Told(rows, clock)
     nudger: Nudger = await stack.enter_async_context(celery.CeleryNudger(broker))
     return _Distribution(
@@ -243,19 +243,6 @@ async def _distribute(
         celery.CeleryConsumer(broker, lanes, told.take),
         Resender(store, nudger, clock, broker, lanes),
     )
-
-
-def _celery() -> ModuleType:
-    """The distribution by Celery; imported only when wanted, because the extra may be missing."""
-    try:
-        from penstock.queue import celery  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("celery", "kombu", "amqp"):
-            raise
-        raise SettingsError(
-            "PENSTOCK_BROKER__URL needs Celery: pip install 'penstock[celery]'"
-        ) from error
-    return celery
 
 
 def _choose_lanes(all_lanes: Sequence[Lane], only: Collection[str]) -> Mapping[str, Lane]:
@@ -309,13 +296,9 @@ def open_blobs(settings: Settings) -> Blobs:
     """Where pages are kept: a folder, or a server that speaks S3."""
     if not settings.blobs.url:
         return LocalBlobs(settings.store.folder / "blobs")
-    try:
-        from penstock.blobs import s3  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "obstore":
-            raise
-        raise SettingsError("PENSTOCK_BLOBS__URL needs: pip install 'penstock[s3]'") from error
-    return s3.S3Blobs(settings.blobs)
+    s3 = needed("penstock.blobs.s3", "s3", "PENSTOCK_BLOBS__URL")
+    blobs: Blobs = s3.S3Blobs(settings.blobs)
+    return blobs
 
 
 def open_sinks(settings: Settings) -> list[Sink]:
@@ -366,17 +349,6 @@ async def blobs_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
     fetched = await bodies_in_use(store, addresses)
     files = await files_in_use(store, addresses)
     return fetched | files | await pages_in_use(store, addresses)
-
-
-def _station_settings(settings: Settings) -> StationSettings:
-    limits = settings.queue
-    return StationSettings(
-        workers=settings.fetch.workers,
-        capacity=limits.capacity,
-        claim_at_once=limits.claim_at_once,
-        keep_seconds=limits.keep_seconds,
-        grace_seconds=limits.grace_seconds,
-    )
 
 
 async def _keep_delivering(delivery: Delivery, clock: Clock) -> None:

@@ -17,7 +17,7 @@ async def open_signs(
 ) -> AsyncIterator[str]:
     """Serve them until the block is left; gives the address."""
     api = settings.api.model_copy(update={"port": port})
-    server = Server(signs_application(examine, metrics), api)
+    server = Server(signs_application(examine, metrics), api, setting="PENSTOCK_STREAM__PORT")
     serving = asyncio.create_task(server.run(), name="health and metrics")
     try:
         yield server.address

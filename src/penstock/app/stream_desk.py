@@ -7,12 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.app.engine import open_queue, open_ready_store
-from penstock.app.streaming import line_in, open_redis, open_url_queue
+from penstock.app.stream_servers import open_redis, open_url_queue
+from penstock.app.streaming import line_in
 from penstock.core.clock import Clock
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.kernel.entrance import Entrance
+from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import PolicyBook
 from penstock.kernel.settings import open_policies
+from penstock.queue.ports import Queue
 from penstock.settings import Settings
 from penstock.store.store import Store
 from penstock.workloads.stream.desk import (
@@ -78,11 +81,17 @@ def _as_letter(url: str, reason: Mapping[str, Any], at: datetime | None) -> Dead
     )
 
 
-def stored_desk(settings: Settings, store: Store) -> Desk:
-    """The desk of a store that is open."""
+def stored_desk(
+    settings: Settings,
+    store: Store,
+    queue: Queue | None = None,
+    path: Pipeline | None = None,
+) -> Desk:
+    """The desk of a store that is open; beside an engine, on its queue and its path."""
+    # Only to look at URLs: names are looked up by whoever contacts them.
     admission = Admission(settings.admission, SystemLookup(1))
-    line_of = partial(line_in, Entrance(admission, _policies(settings)))
-    return StoredDesk(store, open_queue(settings, store), admission, line_of)
+    line_of = partial(line_in, path or Entrance(admission, _policies(settings)))
+    return StoredDesk(store, queue or open_queue(settings, store), admission, line_of)
 
 
 @asynccontextmanager

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from penstock.app.engine import open_ready_store
 from penstock.app.stream_desk import stored_desk
+from penstock.app.stream_servers import kafka_module
 from penstock.app.stream_sources import Supply, open_supply, stored_supply
-from penstock.app.streaming import kafka_module
 from penstock.cache.sql import SqlCache
 from penstock.core.clock import Clock
 from penstock.core.log import get_logger

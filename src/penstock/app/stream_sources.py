@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.app import Platform
 from penstock.app.engine import Engine, open_ready_store
 from penstock.app.stream_desk import RedisDesk, stored_desk
-from penstock.app.stream_service import desk_on
-from penstock.app.streaming import PageFetcher, open_redis, open_url_queue
+from penstock.app.stream_servers import open_redis, open_url_queue
+from penstock.app.streaming import PageFetcher
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError, SettingsError
 from penstock.core.ids import new_id
@@ -99,7 +99,7 @@ def start_stored_seeds(settings: Settings, platform: Platform, engine: Engine) -
     may_fetch = engine.works or bool(settings.shared.url)
     if settings.stream.uses_servers or not may_fetch:
         return
-    desk = desk_on(settings, platform, engine.store, engine.queue)
+    desk = stored_desk(settings, engine.store, engine.queue, platform.pipeline)
     _start(settings, platform, stored_supply(engine.store, desk), engine.supervisor)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from pydantic import ValidationError
 
 from penstock.app.engine import open_ready_store
-from penstock.app.streaming import kafka_module, open_redis
+from penstock.app.stream_servers import kafka_module, open_page_cache, open_redis
+from penstock.cache.ports import PageCache
 from penstock.cache.sql import SqlCache
 from penstock.core.clock import Clock
 from penstock.core.log import get_logger
@@ -17,11 +18,9 @@ from penstock.settings import Settings
 from penstock.store.store import Store
 from penstock.workloads.stream.model import WebpageEvent
 from penstock.workloads.stream.reading import Reading
-from penstock.workloads.stream.tailing import kept_bodies, last_events
 
 if TYPE_CHECKING:
     from penstock.events.kafka import KafkaTail, Written
-    from penstock.kernel.redis import Server
 
 AT_ONCE = 1000
 #: Seconds for which events are waited for at a time.
@@ -37,7 +36,9 @@ class TailedPage(NamedTuple):
 
 
 class Tail(Protocol):
-    """The end of the events."""
+    """The end of the events, and the bodies that belong to them."""
+
+    cache: PageCache
 
     async def last(self, number: int) -> Sequence[TailedPage]:
         """The last ones, oldest first."""
@@ -45,14 +46,6 @@ class Tail(Protocol):
 
     async def more(self) -> Sequence[TailedPage]:
         """What has come since; waits for a while, and may come back with nothing."""
-        ...
-
-    async def kept(self, keys: Sequence[str]) -> set[str]:
-        """Those of some keys under which there still is a body."""
-        ...
-
-    async def body(self, key: str) -> bytes | None:
-        """The body under a key, if it is kept."""
         ...
 
 
@@ -66,7 +59,8 @@ async def open_tail(settings: Settings, clock: Clock) -> AsyncIterator[Tail]:
             opened = kafka_module().open_tail(
                 stream.kafka_bootstrap_servers, stream.webpage_log_topic, **stream.kafka_options
             )
-            yield _OnServers(await stack.enter_async_context(opened), server)
+            topic = await stack.enter_async_context(opened)
+            yield _OnServers(topic, open_page_cache(server))
         else:
             store = await stack.enter_async_context(open_ready_store(settings, clock))
             yield _OnStore(store, stream.webpage_log_topic, clock)
@@ -74,16 +68,15 @@ async def open_tail(settings: Settings, clock: Clock) -> AsyncIterator[Tail]:
 
 class _OnStore:
     def __init__(self, store: Store, topic: str, clock: Clock) -> None:
-        self._store = store
+        self.cache: PageCache = SqlCache(store)
         self._log = EventLog(store)
-        self._cache = SqlCache(store)
-        self._reading = Reading(store, self._log, self._cache, clock, topic, lambda: False)
+        self._reading = Reading(store, self._log, self.cache, clock, topic, lambda: False)
         self._after = 0
 
     async def last(self, number: int) -> Sequence[TailedPage]:
         # In this order: what comes meanwhile is among the last ones or comes next.
         self._after = await self._log.last()
-        found = await last_events(self._store, self._reading.topic, number)
+        found = await self._log.latest(number, [self._reading.topic])
         self._after = max([self._after, *(event.seq for event in found)])
         return [_stored(event) for event in found]
 
@@ -92,30 +85,17 @@ class _OnStore:
         self._after = part.next_after
         return [_stored(event) for event in part.events]
 
-    async def kept(self, keys: Sequence[str]) -> set[str]:
-        return await kept_bodies(self._store, keys)
-
-    async def body(self, key: str) -> bytes | None:
-        return await self._cache.get(key)
-
 
 class _OnServers:
-    def __init__(self, topic: "KafkaTail", server: "Server") -> None:
+    def __init__(self, topic: "KafkaTail", cache: PageCache) -> None:
+        self.cache = cache
         self._topic = topic
-        self._server = server
 
     async def last(self, number: int) -> Sequence[TailedPage]:
         return _written(await self._topic.last(number))
 
     async def more(self) -> Sequence[TailedPage]:
         return _written(await self._topic.more())
-
-    async def kept(self, keys: Sequence[str]) -> set[str]:
-        return {key for key in keys if await self._server.ask("EXISTS", _raw(key))}
-
-    async def body(self, key: str) -> bytes | None:
-        body: bytes | None = await self._server.ask("GET", _raw(key))
-        return body
 
 
 def _stored(event: Event) -> TailedPage:
@@ -134,7 +114,3 @@ def _written(found: Sequence["Written"]) -> Sequence[TailedPage]:
             continue
         pages.append(TailedPage(each.partition, each.offset, event))
     return pages
-
-
-def _raw(key: str) -> bytes:
-    return key.encode("utf-8", "surrogateescape")

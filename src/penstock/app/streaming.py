@@ -5,20 +5,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from penstock.app import Platform, check_shared
+from penstock.app import Platform
+from penstock.app.stream_servers import (
+    open_kafka,
+    open_page_cache,
+    open_redis,
+    open_url_queue,
+    queue_module,
+)
 from penstock.cache.sql import SqlCache
 from penstock.core.chores import Chore
-from penstock.core.clock import Clock
-from penstock.core.errors import PenstockError, SettingsError, SharedStateLost, StoreLost
+from penstock.core.errors import PenstockError
 from penstock.core.log import get_logger
 from penstock.core.signs import Signs
 from penstock.core.supervise import Supervisor
 from penstock.events.log import EventLog
-from penstock.events.ports import Sink, Subscriber
 from penstock.kernel.entrance import Entrance
 from penstock.kernel.model import Request
 from penstock.kernel.pipeline import Pipeline
@@ -33,17 +36,13 @@ from penstock.workloads.stream.erasure import erase_page
 from penstock.workloads.stream.lane import DeliveringLane, Destination, StoredLane
 from penstock.workloads.stream.metrics import StreamMetrics
 from penstock.workloads.stream.model import NAME, cache_key
-from penstock.workloads.stream.settings import StreamSettings
 
 if TYPE_CHECKING:
-    from penstock.events.kafka import KafkaPublisher
     from penstock.kernel.redis import Server
     from penstock.queue.redis import RedisHeartbeat, RedisQueue
 
 #: Seconds between two looks at queue and circuits, for the gauges.
 LOOK_EVERY = 5.0
-#: A body of ten megabytes may be on its way for so long.
-ANSWER_SECONDS = 10.0
 MEGABYTE = 1024 * 1024
 #: How many URLs wait, and how many are dead letters.
 Depths = Callable[[], Awaitable[tuple[int, int]]]
@@ -94,7 +93,7 @@ async def erase_streamed(settings: Settings, store: Store, url: str) -> Counter[
     erased = await erase_page(store, SqlCache(store), url, stream.webpage_log_topic)
     if stream.uses_servers:
         async with open_redis(stream) as server:
-            erased["pages"] += await server.ask("DEL", cache_key(url))
+            erased["pages"] += await open_page_cache(server).erase([cache_key(url)])
     return erased
 
 
@@ -141,7 +140,7 @@ class PageFetcher:
             "dead": depth.dead,
             "down": [circuit._asdict() for circuit in await breaker.troubled()],
         }
-        warnings: list[str] = await _queue_module().check(self.server)
+        warnings: list[str] = await queue_module().check(self.server)
         return Signs(problems, warnings, figures)
 
 
@@ -159,7 +158,7 @@ async def open_page_fetcher(
         server = await stack.enter_async_context(open_redis(stream))
         publisher = await stack.enter_async_context(open_kafka(stream))
         queue = open_url_queue(stream, server, partial(line_in, platform.pipeline))
-        cache = _redis_cache()(server, metrics.looked_up)
+        cache = open_page_cache(server, metrics.looked_up)
         to = Destination(cache, publisher, stream.webpage_log_topic, stream.cache_ttl_seconds)
         lane = DeliveringLane(to, metrics, clock, stream.max_undelivered_mb * MEGABYTE)
         station = Station(
@@ -168,11 +167,11 @@ async def open_page_fetcher(
             {NAME: lane},
             pipeline=platform.pipeline,
             clock=clock,
-            settings=_station_settings(settings),
+            settings=station_settings(settings, stream.workers),
             settled=partial(_note, lane, settled),
         )
         pulse = Pulse(settings.queue.beat_seconds, settings.queue.silence_seconds)
-        heartbeat = _queue_module().RedisHeartbeat(server, queue, clock, pulse)
+        heartbeat = queue_module().RedisHeartbeat(server, queue, clock, pulse)
         await heartbeat.register()
         stack.push_async_callback(_leave, heartbeat)
         supervisor = await stack.enter_async_context(Supervisor(clock))
@@ -185,97 +184,9 @@ async def open_page_fetcher(
         yield fetcher
 
 
-def with_shared_redis(settings: Settings) -> Settings:
-    """The same settings; who fetches from Redis shares pacing, breakers and robots there, too."""
-    if settings.shared.url or not settings.stream.uses_servers:
-        return settings
-    update = {"url": settings.stream.redis_url, "prefix": "penstock:"}
-    shared = settings.shared.model_copy(update=update)
-    return settings.model_copy(update={"shared": shared})
-
-
-async def await_redis(settings: Settings, clock: Clock, say: Callable[[str], None]) -> None:
-    """Wait until the servers of the queue and of the shared ledger answer; say why, each time."""
-    while True:
-        try:
-            async with open_redis(settings.stream):
-                return await check_shared(settings)
-        except (StoreLost, SharedStateLost) as error:
-            say(f"{error}; waiting for it")
-        await clock.sleep(LOOK_EVERY)
-
-
-@asynccontextmanager
-async def open_redis(stream: StreamSettings) -> AsyncIterator["Server"]:
-    """The server of queue and cache."""
-    kernel = _needed("redis", "penstock.kernel.redis")
-    usage = kernel.Usage("PENSTOCK_STREAM__REDIS_URL", StoreLost, ANSWER_SECONDS)
-    async with kernel.open_server(stream.redis_url.get_secret_value(), usage) as server:
-        yield server
-
-
-def open_url_queue(
-    stream: StreamSettings, server: "Server", line_of: Callable[[str], str]
-) -> "RedisQueue":
-    """The queue of URLs in Redis."""
-    module = _queue_module()
-    queue: RedisQueue = module.RedisQueue(server, stream.input_queue, stream.dlq_queue, line_of)
-    return queue
-
-
 def line_in(path: Pipeline | Entrance, url: str) -> str:
     """The line that a URL has to stand in."""
     return path.line_of(Request(url, workload=NAME))[0]
-
-
-@asynccontextmanager
-async def open_kafka(stream: StreamSettings) -> AsyncIterator["KafkaPublisher"]:
-    """Where events go."""
-    kafka = kafka_module()
-    async with kafka.open_publisher(
-        stream.kafka_bootstrap_servers, **stream.kafka_options
-    ) as publisher:
-        yield publisher
-
-
-def kafka_subscription(settings: Settings) -> list[Subscriber]:
-    """Kafka, if it is owed the events of the store."""
-    return [kafka_module().KafkaSubscription()] if settings.events.kafka_prefix else []
-
-
-async def open_kafka_sink(settings: Settings, stack: AsyncExitStack) -> list[Sink]:
-    """What passes events of the store on to Kafka, if that is wanted."""
-    prefix = settings.events.kafka_prefix
-    if not prefix:
-        return []
-    publisher = await stack.enter_async_context(open_kafka(settings.stream))
-    return [kafka_module().KafkaSink(publisher, prefix)]
-
-
-def kafka_module() -> ModuleType:
-    """The door to Kafka, if its client is installed."""
-    return _needed("kafka", "penstock.events.kafka")
-
-
-def _queue_module() -> ModuleType:
-    return _needed("redis", "penstock.queue.redis")
-
-
-def _redis_cache() -> Any:
-    return _needed("redis", "penstock.cache.redis").RedisCache
-
-
-def _needed(extra: str, name: str) -> ModuleType:
-    """A back end, imported only when it is wanted, because its client may be missing."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("redis", "aiokafka"):
-            raise
-        raise SettingsError(
-            "PENSTOCK_STREAM__REDIS_URL and __KAFKA_BOOTSTRAP_SERVERS need: "
-            f"pip install 'penstock[{extra}]'"
-        ) from error
 
 
 def _note(lane: DeliveringLane, settled: Settled, result: Result) -> None:
@@ -304,18 +215,19 @@ async def _redis_depth(queue: "RedisQueue") -> tuple[int, int]:
     return depth.waiting + sum(line.waiting for line in depth.parked.values()), depth.dead
 
 
-def _station_settings(settings: Settings) -> StationSettings:
+# ── both
+
+
+def station_settings(settings: Settings, workers: int) -> StationSettings:
+    """How much is claimed, carried by so many workers, and waited for."""
     limits = settings.queue
     return StationSettings(
-        workers=settings.stream.workers,
+        workers=workers,
         capacity=limits.capacity,
         claim_at_once=limits.claim_at_once,
         keep_seconds=limits.keep_seconds,
         grace_seconds=limits.grace_seconds,
     )
-
-
-# ── both
 
 
 async def keep_showing(platform: Platform, metrics: StreamMetrics, depths: Depths) -> None:

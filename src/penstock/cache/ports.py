@@ -32,18 +32,18 @@ class PageCache(Protocol):
         """The body; `None` if there was none or its time is over."""
         ...
 
+    async def kept(self, keys: Sequence[str]) -> set[str]:
+        """Those of some keys under which there still is a body."""
+        ...
+
+    async def erase(self, keys: Sequence[str]) -> int:
+        """Delete certain bodies before their time; how many there were."""
+        ...
+
 
 class StoredCache(PageCache, Protocol):
     """A cache in the store: bodies can be part of what else is written there."""
 
     def put_in(self, unit: Unit, pages: Sequence[CachedPage], seconds: float) -> None:
         """Keep bodies for so long, in a transaction that is open."""
-        ...
-
-
-class ErasableCache(Protocol):
-    """A cache from which bodies can be taken before their time is over."""
-
-    async def erase(self, keys: Sequence[str]) -> int:
-        """Delete certain bodies; how many there were."""
         ...

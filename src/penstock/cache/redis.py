@@ -1,5 +1,8 @@
 """The page cache in Redis: keys exactly as given, raw bytes, and Redis lets them end."""
 
+import asyncio
+from collections.abc import Sequence
+
 from penstock.cache.ports import LookedUp, nobody
 from penstock.kernel.redis.server import Server
 
@@ -19,6 +22,14 @@ class RedisCache:
         body: bytes | None = await self._server.ask("GET", _name(key))
         self._looked_up(body is not None)
         return body
+
+    async def kept(self, keys: Sequence[str]) -> set[str]:
+        asked = [self._server.ask("EXISTS", _name(key)) for key in keys]
+        answers = await asyncio.gather(*asked)
+        return {key for key, answer in zip(keys, answers, strict=True) if answer}
+
+    async def erase(self, keys: Sequence[str]) -> int:
+        return int(await self._server.ask("DEL", *map(_name, keys))) if keys else 0
 
 
 def _name(key: str) -> bytes:

@@ -1,6 +1,7 @@
 """The page cache in the store; bodies end by the store's clock."""
 
 from collections.abc import Sequence
+from functools import partial
 from operator import attrgetter
 
 from sqlalchemy import delete, select
@@ -10,8 +11,6 @@ from penstock.cache.tables import page_cache
 from penstock.store.schema import storable
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-
-__all__ = ["CachedPage", "SqlCache"]
 
 #: So many are forgotten or erased in one transaction.
 AT_ONCE = 1000
@@ -51,15 +50,14 @@ class SqlCache:
         """Delete bodies whose time is over, at most so many; how many."""
         return await self._store.write(lambda unit: _forget_expired(unit, limit), "upkeep")
 
+    async def kept(self, keys: Sequence[str]) -> set[str]:
+        return await self._store.read(partial(_kept, keys=keys)) if keys else set()
+
     async def erase(self, keys: Sequence[str]) -> int:
-        """Delete certain bodies; how many there were."""
         number = 0
         for first in range(0, len(keys), AT_ONCE):
             some = [storable(key) for key in keys[first : first + AT_ONCE]]
-            number += await self._store.write(
-                lambda unit, some=some: _erase(unit, some),  # type: ignore[misc]
-                "upkeep",
-            )
+            number += await self._store.write(partial(_erase, keys=some), "upkeep")
         return number
 
 
@@ -69,6 +67,11 @@ def _get(unit: Unit, key: str) -> bytes | None:
     )
     body: bytes | None = unit.run(query).scalar()
     return body
+
+
+def _kept(unit: Unit, keys: Sequence[str]) -> set[str]:
+    is_kept = unit.among(page_cache.c.key, keys), page_cache.c.expires_at > unit.now
+    return set(unit.run(select(page_cache.c.key).where(*is_kept)).scalars())
 
 
 def _forget_expired(unit: Unit, limit: int) -> int:

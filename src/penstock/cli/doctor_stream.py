@@ -2,7 +2,7 @@
 
 import asyncio
 
-from penstock.app.stream_checks import check_page_events, check_url_queue
+from penstock.app.stream_servers import check_page_events, check_url_queue
 from penstock.cli.findings import Finding
 from penstock.core.errors import PenstockError
 from penstock.settings import Settings

@@ -31,7 +31,8 @@ def forget(
 ) -> None:
     """Erase a workspace or a page for good: tasks, jobs, results, events, queue and blobs.
 
-    What is being worked on is given up. Backups and an events file are not touched.
+    What is being worked on is given up. Backups, an events file and Kafka are not touched; in Redis
+    the body of exactly this URL is erased.
     """
     if bool(workspace) == bool(url):
         complain("say what to forget: --workspace W or --url U")
@@ -39,15 +40,15 @@ def forget(
     _require_url(url)
     if not yes:
         typer.confirm(f"Erase everything of {safe(workspace or url or '')}?", abort=True)
-    erased, has_file = with_existing_store(
+    erased, left = with_existing_store(
         lambda settings, store: _erase(settings, store, workspace, url)
     )
     if as_json:
         write_json({"erased": erased})
     else:
         print_table("Erased", ("what", "how many"), [(name, str(erased[name])) for name in WHAT])
-    if has_file:
-        stderr().print("note: the file of PENSTOCK_EVENTS__FILE still has what was written to it")
+    for place in left:
+        stderr().print(f"note: {place} still has what was written to it", markup=False)
 
 
 def _require_url(url: str | None) -> None:
@@ -61,7 +62,7 @@ def _require_url(url: str | None) -> None:
 
 async def _erase(
     settings: Settings, store: Store, workspace: str | None, url: str | None
-) -> tuple[dict[str, int], bool]:
+) -> tuple[dict[str, int], list[str]]:
     counts: Counter[str] = Counter()
     addresses: set[str] = set()
     erasure = open_erasure(settings, store)
@@ -73,7 +74,17 @@ async def _erase(
         counts += await erase_streamed(settings, store, url or "")
     counts += erased.counts
     counts["blobs"] = await delete_blobs(settings, store, addresses | erased.blobs)
-    return {name: counts[name] for name in WHAT}, settings.events.file is not None
+    return {name: counts[name] for name in WHAT}, _out_of_reach(settings)
+
+
+def _out_of_reach(settings: Settings) -> list[str]:
+    """Where events went that cannot be taken back."""
+    places = []
+    if settings.events.file:
+        places.append("the file of PENSTOCK_EVENTS__FILE")
+    if settings.stream.uses_servers or settings.events.kafka_prefix:
+        places.append("Kafka")
+    return places
 
 
 def open_erasure(settings: Settings, store: Store) -> Erasure:

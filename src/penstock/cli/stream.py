@@ -10,7 +10,7 @@ import typer
 import uvloop
 
 from penstock.app.stream_desk import open_desk
-from penstock.app.streaming import kafka_module
+from penstock.app.stream_servers import kafka_module
 from penstock.cli.output import ExitCode, complain, print_table, safe, stderr, stdout, write_json
 from penstock.cli.sources import UrlSource
 from penstock.cli.stream_links import links as follow_links

@@ -7,13 +7,9 @@ import typer
 import uvloop
 
 from penstock.app import build
+from penstock.app.stream_servers import await_redis, with_shared_redis
 from penstock.app.stream_sources import start_redis_seeds
-from penstock.app.streaming import (
-    PageFetcher,
-    await_redis,
-    open_page_fetcher,
-    with_shared_redis,
-)
+from penstock.app.streaming import PageFetcher, open_page_fetcher
 from penstock.cli.output import ExitCode, stderr
 from penstock.cli.signals import on_signals
 from penstock.cli.up import Parts, run_parts

@@ -10,8 +10,8 @@ import typer
 import uvloop
 
 from penstock.app import build
+from penstock.app.stream_servers import with_shared_redis
 from penstock.app.stream_sources import keep_pushing, open_seeds, open_supply
-from penstock.app.streaming import with_shared_redis
 from penstock.cli.output import ExitCode, complain, print_table, stderr, stdout, write_json
 from penstock.cli.signals import on_signals
 from penstock.core.clock import SystemClock

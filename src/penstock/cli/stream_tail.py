@@ -54,7 +54,7 @@ async def _show_all(
 async def _show(end: Tail, pages: Sequence[TailedPage], bodies: Path | None, as_json: bool) -> None:
     for first in range(0, len(pages), AT_ONCE):
         some = pages[first : first + AT_ONCE]
-        kept = await end.kept([page.event.cache_key for page in some])
+        kept = await end.cache.kept([page.event.cache_key for page in some])
         for page in some:
             has_body = page.event.cache_key in kept
             if bodies and has_body:
@@ -66,7 +66,7 @@ async def _show(end: Tail, pages: Sequence[TailedPage], bodies: Path | None, as_
 
 async def _write(end: Tail, page: TailedPage, folder: Path) -> bool:
     """Write a body to its file, unless it has just expired."""
-    body = await end.body(page.event.cache_key)
+    body = await end.cache.get(page.event.cache_key)
     if body is None:
         return False
     # Not by what the event says: a name from outside could lead out of the folder.

@@ -9,7 +9,7 @@ import uvloop
 
 from penstock.app import shared_switches
 from penstock.app.engine import open_ready_store
-from penstock.app.streaming import with_shared_redis
+from penstock.app.stream_servers import with_shared_redis
 from penstock.cli.output import safe, stdout, write_json
 from penstock.cli.stores import require_store
 from penstock.core.clock import SystemClock

@@ -48,6 +48,16 @@ class EventLog:
             lambda unit: [as_event(row) for row in unit.run(query).mappings()]
         )
 
+    async def latest(self, number: int, topics: Sequence[str] = ()) -> list[Event]:
+        """The last events, oldest first."""
+        query = select(events).order_by(events.c.seq.desc()).limit(number)
+        if topics:
+            query = query.where(events.c.topic.in_(topics))
+        found = await self._store.read(
+            lambda unit: [as_event(row) for row in unit.run(query).mappings()]
+        )
+        return found[::-1]
+
     async def forget(self, older_than: float) -> int:
         """Delete events that are older than so many seconds and delivered; how many."""
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.cache.ports import ErasableCache
+from penstock.cache.ports import PageCache
 from penstock.events.erasure import censor_events
 from penstock.queue.erasure import SamePage, erase_items, items_of_page
 from penstock.store.store import Store
@@ -14,7 +14,7 @@ from penstock.workloads.stream.model import NAME
 AT_ONCE = 500
 
 
-async def erase_page(store: Store, cache: ErasableCache, url: str, topic: str) -> Counter[str]:
+async def erase_page(store: Store, cache: PageCache, url: str, topic: str) -> Counter[str]:
     """Erase a page in all spellings of its URL: items, events and cached bodies."""
     is_wanted, keys = SamePage(url), set[str]()
     erased: Counter[str] = Counter()

@@ -96,6 +96,7 @@ def stream_routes(desk: Desk, reading: Reading) -> APIRouter:
     _add_events(router, reading)
     _add_consumers(router, reading)
     _add_dead_letters(router, desk)
+    _add_ends_of_dead_letters(router, desk)
     return router
 
 
@@ -217,6 +218,8 @@ def _add_dead_letters(router: APIRouter, desk: Desk) -> None:
         meta = {"limit": limit, "next_cursor": found.next_cursor}
         return answer([view_letter(letter) for letter in found.letters], meta=meta)
 
+
+def _add_ends_of_dead_letters(router: APIRouter, desk: Desk) -> None:
     @router.post(
         "/dlq/revive",
         summary="Let dead letters wait again",
