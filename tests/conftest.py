@@ -28,6 +28,12 @@ class InFiles(LoadFileScheduling):
         return BUSY[0] if nodeid.startswith(BUSY) else super()._split_scope(nodeid)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--store", choices=["pgbouncer"], help="what stands between the tests and PostgreSQL"
+    )
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> InFiles:
     config.option.loadscopereorder = False
     return InFiles(config, log)

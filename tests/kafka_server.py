@@ -12,7 +12,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from penstock.events.kafka import create_topic
 from tests import private_server
 from tools.provision import programs
-from tools.provision.kafka import JAVA, KAFKA
+from tools.provision.kafka import KAFKA
+from tools.provision.maven import JAVA
 
 
 class PrivateKafka(private_server.PrivateServer):

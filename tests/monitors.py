@@ -22,6 +22,7 @@ from penstock.kernel.model import (
     UrlSpecific,
 )
 from penstock.kernel.reader import Reader
+from penstock.notify.ops import OpsAlert
 from penstock.products.sources import approve_terms, create_retailer, create_source
 from penstock.products.tables import prices
 from penstock.quality.settings import QualitySettings
@@ -36,7 +37,7 @@ from penstock.workloads.monitor.adapters import Adapters
 from penstock.workloads.monitor.changes import Change
 from penstock.workloads.monitor.clearance import Clearance
 from penstock.workloads.monitor.counting import Fate
-from penstock.workloads.monitor.ending import Ends, OpsAlert
+from penstock.workloads.monitor.ending import Ends
 from penstock.workloads.monitor.lane import MonitorLane
 from penstock.workloads.monitor.leaving import Timetable
 from penstock.workloads.monitor.quarantine import Quarantine

@@ -23,9 +23,11 @@ from penstock.queue.tables import counts, items, lines, workers
 from penstock.store import migrate
 from penstock.store.settings import FILE_NAME, StoreSettings
 from penstock.store.store import Store, Transact, Work, open_store
-from tests import postgres_server
+from tests import pgbouncer_server, postgres_server
 from tests.clocks import HandClock
+from tests.pgbouncer_server import PrivatePgbouncer
 from tests.postgres_server import PrivatePostgres
+from tests.private_server import serving
 
 #: Tests run in several processes on one server, and each has a template of its own.
 TEMPLATE = f"penstock_template{os.environ.get('PYTEST_XDIST_WORKER', '')}"
@@ -140,10 +142,35 @@ async def in_sqlite(tmp_path: Path) -> AsyncIterator[Stores]:
         yield stores
 
 
+@pytest.fixture(scope="session")
+def pgbouncer(postgres: PostgresServer) -> Iterator[str]:
+    """The address of a pgbouncer in transaction mode, in front of the server."""
+    with serving(PrivatePgbouncer(pgbouncer_server.find_program(), postgres.url)) as url:
+        yield url
+
+
 @pytest.fixture
-async def in_postgres(postgres: PostgresServer) -> AsyncIterator[Stores]:
+def in_postgres(request: pytest.FixtureRequest) -> Stores:
+    """Stores on the server; with `--store pgbouncer`, on the one that stands in front of it."""
+    through = request.config.getoption("--store") or "directly"
+    chosen: Stores = request.getfixturevalue(
+        {"directly": "in_postgres_itself", "pgbouncer": "in_pgbouncer"}[through]
+    )
+    return chosen
+
+
+@pytest.fixture
+async def in_postgres_itself(postgres: PostgresServer) -> AsyncIterator[Stores]:
     async with postgres.database() as url, AsyncExitStack() as stack:
         yield Stores(StoreSettings(url=url), SystemClock(), stack)
+
+
+@pytest.fixture
+async def in_pgbouncer(postgres: PostgresServer, pgbouncer: str) -> AsyncIterator[Stores]:
+    async with postgres.database() as url, AsyncExitStack() as stack:
+        through = make_url(pgbouncer).set(database=make_url(url).database)
+        settings = StoreSettings(url=through.render_as_string(), pgbouncer=True)
+        yield Stores(settings, SystemClock(), stack)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -46,6 +46,7 @@ from penstock.queue.broker import BrokerSettings
 from penstock.queue.settings import QueueSettings
 from penstock.store.settings import StoreSettings
 from penstock.web.settings import ApiSettings
+from penstock.workloads.catalog.settings import CatalogSettings
 from penstock.workloads.monitor.settings import MonitorSettings
 from penstock.workloads.scrape.settings import ScrapeSettings
 from penstock.workloads.stream.settings import StreamSettings
@@ -172,6 +173,7 @@ class Settings(BaseSettings):
     scrape: ScrapeSettings = ScrapeSettings()
     monitor: MonitorSettings = MonitorSettings()
     stream: StreamSettings = StreamSettings()
+    catalog: CatalogSettings = CatalogSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -12,11 +12,10 @@ import pytest
 from pyarrow import parquet  # type: ignore[import-untyped]
 from sqlalchemy import update
 
+from penstock.notify.ops import OpsAlert, OpsAlerts, resolve
 from penstock.products.tables import source_products
 from penstock.web.keys import Keys, Scope
 from penstock.workloads.monitor import exporting
-from penstock.workloads.monitor.alerts import OpsAlerts, resolve
-from penstock.workloads.monitor.ending import OpsAlert
 from tests.lamps import get, post, read_all, show, with_lamps
 from tests.services import URL, Service, serving
 from tests.site import Site

@@ -21,14 +21,28 @@ from tests.clocks import HandClock
 from tests.kafka_server import kafka, own_kafka
 from tests.platforms import site, whole_site
 from tests.redis_server import PrivateRedis, find_program
-from tests.stores import Stores, in_postgres, in_sqlite, postgres, stores
+from tests.search_server import search_url
+from tests.stores import (
+    Stores,
+    in_pgbouncer,
+    in_postgres,
+    in_postgres_itself,
+    in_sqlite,
+    pgbouncer,
+    postgres,
+    stores,
+)
 
 __all__ = [
+    "in_pgbouncer",
     "in_postgres",
+    "in_postgres_itself",
     "in_sqlite",
     "kafka",
     "own_kafka",
+    "pgbouncer",
     "postgres",
+    "search_url",
     "site",
     "stores",
     "whole_site",

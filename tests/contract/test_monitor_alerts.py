@@ -10,21 +10,14 @@ from penstock.events.log import EventLog
 from penstock.events.relay import Relay
 from penstock.events.tables import deliveries
 from penstock.notify.alerts import AlertChannel
+from penstock.notify.ops import OpsAlert, OpsAlerts, resolve
+from penstock.notify.tables import ops_alerts
 from penstock.notify.topics import OPS_ALERT
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-from penstock.workloads.monitor.alerts import (
-    ALL,
-    AlertUpkeep,
-    Kind,
-    OpsAlerts,
-    long_pause,
-    rejection,
-    resolve,
-)
-from penstock.workloads.monitor.ending import OpsAlert
+from penstock.workloads.monitor.alerts import ALL, AlertUpkeep, Kind, long_pause, rejection
 from penstock.workloads.monitor.model import DAY_MS
-from penstock.workloads.monitor.tables import ops_alerts, scrape_adapter_status
+from penstock.workloads.monitor.tables import scrape_adapter_status
 from penstock.workloads.monitor.told import Told, Wanted
 from tests.stores import Stores, rows_of
 from tests.unit.products.offers import open_shop

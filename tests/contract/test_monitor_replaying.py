@@ -21,12 +21,12 @@ from penstock.products.tables import retailers
 from penstock.quality.compare import Change
 from penstock.quality.replay import Replayed, Summary
 from penstock.quality.settings import QualitySettings
+from penstock.quality.shadow import Shadow, report_lines
 from penstock.quality.standalone import StandaloneJudge
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.monitor import replaying, shadow, why
 from penstock.workloads.monitor.replaying import Replaying, Selection
-from penstock.workloads.monitor.shadow import Shadow
 from penstock.workloads.monitor.tables import (
     scrape_adapter_status,
     scrape_results,
@@ -265,26 +265,26 @@ async def test_diff_shows_both_values(archive: Archive) -> None:
 
 
 def test_candidate_reads_beside_the_adapter_in_use() -> None:
-    beside = Shadow({"product": "product@0.1.0"}, registry(), QUALITY)
+    beside = Shadow({"product": "product@0.1.0"}, registry(), QUALITY, shadow.SETTING)
     page = make_page()
 
     found = beside.compare(page, READER.read(page, "product"))
 
     assert found is not None
     assert (found["candidate"], found["change"]) == ("product@0.1.0", "newly_failing")
-    assert Shadow({}, registry(), QUALITY).compare(page, READER.read(page, "product")) is None
+    assert Shadow({}, registry(), QUALITY, "").compare(page, READER.read(page, "product")) is None
 
 
 def test_shadow_of_an_unknown_adapter_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"PENSTOCK_MONITOR__SHADOW: .*'product@9\.9\.9'"):
-        Shadow({"product": "product@9.9.9"}, registry(), QUALITY)
+        Shadow({"product": "product@9.9.9"}, registry(), QUALITY, shadow.SETTING)
 
 
 async def test_report_says_how_candidates_agreed(archive: Archive) -> None:
     page = make_page()
     reading = READER.read(page, "product")
     for place, candidate in enumerate(("2.0.0", "2.0.0", "0.1.0")):
-        beside = Shadow({"product": f"product@{candidate}"}, registry(), QUALITY)
+        beside = Shadow({"product": f"product@{candidate}"}, registry(), QUALITY, shadow.SETTING)
         compared = {"shadow": beside.compare(page, reading)}
         await archive.keep(f"r{place}", page, at=place, document=compared)
     await archive.keep("alone", page, at=9)
@@ -294,7 +294,7 @@ async def test_report_says_how_candidates_agreed(archive: Archive) -> None:
     assert (good.candidate, good.agreement, good.summary.pages) == ("product@2.0.0", 1.0, 2)
     assert (bad.agreement, bad.as_json()["newly_failing"]) == (0.0, 1)
     assert bad.examples[0]["target_id"] == "t1"
-    assert "1 newly failing" in shadow.report_lines(bad)[0]
+    assert "1 newly failing" in report_lines(bad)[0]
 
 
 # ── why
@@ -371,9 +371,9 @@ def _set_good(unit: Unit, result_id: str) -> None:
 async def test_report_of_the_newest_says_how_far_it_goes_back(
     archive: Archive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shadow, "AT_ONCE", 2)
+    monkeypatch.setattr("penstock.quality.shadow.AT_ONCE", 2)
     page = make_page()
-    beside = Shadow({"product": "product@2.0.0"}, registry(), QUALITY)
+    beside = Shadow({"product": "product@2.0.0"}, registry(), QUALITY, shadow.SETTING)
     compared = {"shadow": beside.compare(page, READER.read(page, "product"))}
     for place in range(5):
         await archive.keep(f"r{place}", page, at=place, document=compared)

@@ -1,13 +1,14 @@
 """The proxy pool, whatever happens to its members: properties 18 to 21."""
 
 from collections import Counter
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.kernel.model import Proxy, ProxyFailed
-from penstock.kernel.proxies import ProxyPool
+from penstock.kernel.proxies import Address, Carried, Delta, ProxyPool
 from tests.clocks import HandClock
 from tests.unit.kernel.test_proxies import fails, passes, pool_of
 
@@ -21,21 +22,19 @@ def pool_of_size(size: int, clock: HandClock | None = None, cooldown: float = 30
     return pool_of(*endpoints, clock=clock, cooldown=cooldown)
 
 
-def next_healthy(health: list[bool], turn: int) -> int | None:
-    """The first healthy one from its turn on, round the table."""
-    order = [(turn + offset) % len(health) for offset in range(len(health))]
-    return next((number for number in order if health[number]), None)
+def next_healthy(health: list[bool], uses: list[int]) -> int | None:
+    """The healthy one that was used longest ago, of several the first."""
+    healthy = [number for number, is_healthy in enumerate(health) if is_healthy]
+    return min(healthy, key=lambda number: uses[number], default=None)
 
 
 # Feature: scraping-microservices, Property 18: Proxy round-robin skips unhealthy
 @pytest.mark.property_number(18)
 @settings(max_examples=200, deadline=None)
 @given(sizes, steps)
-async def test_round_robin_goes_over_the_healthy_ones_only(
-    size: int, doings: list[int | None]
-) -> None:
-    pool, health, turn = pool_of_size(size, cooldown=0), [True] * size, 0
-    for doing in doings:
+async def test_the_healthy_ones_are_used_in_turn(size: int, doings: list[int | None]) -> None:
+    pool, health, uses = pool_of_size(size, cooldown=0), [True] * size, [0] * size
+    for moment, doing in enumerate(doings, start=1):
         if doing is not None:
             number = doing % size
             health[number] = not health[number]
@@ -44,7 +43,7 @@ async def test_round_robin_goes_over_the_healthy_ones_only(
             else:
                 pool.failed(pool.members[number].proxy)
             continue
-        expected = next_healthy(health, turn)
+        expected = next_healthy(health, uses)
 
         lease = pool.lease("shop.test")
 
@@ -52,7 +51,12 @@ async def test_round_robin_goes_over_the_healthy_ones_only(
             assert isinstance(lease, ProxyFailed)
         else:
             assert lease == pool.members[expected].proxy
-            turn = expected + 1
+            uses[expected] = moment
+
+    a_round = [pool.lease("shop.test") for _ in range(sum(health))]
+    assert {str(lease) for lease in a_round} == {
+        str(member.proxy) for member in pool.members if member.healthy
+    }
 
 
 # Feature: scraping-microservices, Property 19: Failed proxy marked unhealthy
@@ -138,3 +142,46 @@ def test_successes_and_failures_are_counted_exactly(
             counted[number, True],
             counted[number, False],
         )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.none() | st.tuples(st.integers(0, 2), st.booleans(), st.integers(0, 9)), max_size=60
+    ),
+    st.randoms(),
+)
+def test_the_sum_of_deltas_is_what_was_counted(
+    doings: list[tuple[int, bool, int] | None], chance: Random
+) -> None:
+    """None takes the deltas; sometimes they cannot be told and are put back."""
+    pool = pool_of_size(3)
+    proxies = [member.proxy for member in pool.members]
+    told: dict[Address, Delta] = {}
+    carried: Counter[Proxy] = Counter()
+    for doing in [*doings, None]:
+        if doing is None:
+            deltas = pool.take_deltas()
+            if chance.random() < 0.3:
+                pool.put_back(deltas)
+                deltas = {}
+            told = add(told, deltas)
+        elif doing[1]:
+            pool.succeeded(proxies[doing[0]], Carried(0.5, doing[2]))
+            carried[proxies[doing[0]]] += doing[2]
+        else:
+            pool.failed(proxies[doing[0]])
+    told = add(told, pool.take_deltas())
+
+    for member in pool.members:
+        total = told.get(Address.of(member.proxy), Delta())
+        assert (total.successes, total.failures) == (member.successes, member.failures)
+        assert total.in_a_row == member.failures_in_a_row
+        assert (total.answers, total.seconds) == (member.successes, member.successes / 2)
+        assert total.bytes == carried[member.proxy]
+
+
+def add(told: dict[Address, Delta], deltas: dict[Address, Delta]) -> dict[Address, Delta]:
+    return told | {
+        address: told.get(address, Delta()).then(delta) for address, delta in deltas.items()
+    }

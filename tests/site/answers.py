@@ -52,6 +52,11 @@ class Hit:
         """A number from the query, so that one URL can ask for another delay or size."""
         return as_number(self.query.get(name, str(default)))
 
+    def knows(self, etag: str) -> bool:
+        """Whether the client says that it has this version already."""
+        known = self.headers.get("If-None-Match", "").split(",")
+        return not {tag.strip().removeprefix("W/") for tag in known}.isdisjoint({etag, "*"})
+
     @property
     def last_number(self) -> int:
         """The number that the path ends in."""

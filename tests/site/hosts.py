@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from tests.site import (
     blocks,
+    catalog_items,
+    catalog_shops,
     encodings,
     hostile,
     redirects,
@@ -32,6 +34,12 @@ def _shop_entry(shop: shops.Shop, *robots_lines: str) -> HostEntry:
         shops.shop_pages,
         robots_files.shop_robots(shop.host, *robots_lines),
     )
+
+
+def _catalog_entry(shop: catalog_items.CatalogShop) -> HostEntry:
+    shows = f"goods in {shop.markup}, prices in {shop.manner.currency}: / and /product/1..100"
+    robots = robots_files.shop_robots(shop.host, *shop.robots)
+    return HostEntry("; ".join([shows, *shop.robots]), catalog_shops.catalog_pages, robots)
 
 
 _ROBOTS_HOSTS = {
@@ -118,6 +126,7 @@ _ODD_HOSTS = {
 HOSTS: dict[str, HostEntry] = {
     **{host: _shop_entry(shop) for host, shop in shops.SHOPS.items()},
     "shop03.test": _shop_entry(shops.SHOPS["shop03.test"], "Crawl-delay: 1"),
+    **{host: _catalog_entry(shop) for host, shop in catalog_items.SHOPS.items()},
     **_ROBOTS_HOSTS,
     **_TROUBLED_HOSTS,
     **_ODD_HOSTS,

@@ -23,6 +23,7 @@ class SiteSettings:
     # Nothing endless outlives these two, whatever the client does.
     endless_bytes: int = 2 * GIB
     endless_seconds: float = 60.0
+    catalog_pages: int = 100
     keep_hits: int = 1_000_000
     now: Callable[[], datetime] = current_time
 

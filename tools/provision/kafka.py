@@ -9,15 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.provision.answers import reply_to
-from tools.provision.model import Run, Server, Tool, UnavailableError, Way
-from tools.provision.output import say
+from tools.provision.maven import JAVA, ask_maven, cache_folder
+from tools.provision.model import Run, Server, UnavailableError, Way
 from tools.provision.processes import READY_SECONDS, call, free_port, stop
-from tools.provision.programs import find
-
-MAVEN_SECONDS = 300.0
-
-JAVA = Tool("java", "PENSTOCK_TEST_JAVA", "java", "default-jre-headless")
-MAVEN = Tool("maven", "PENSTOCK_TEST_MAVEN", "mvn", "maven")
 
 #: The second one writes what the broker says to its standard error.
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -36,7 +30,6 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   </dependencies>
 </project>
 """
-PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.0"
 
 #: A broker that was killed is let in again when its session is over.
 SETTINGS = """
@@ -86,25 +79,11 @@ def class_path() -> str:
         return kept.read_text()
     kept.parent.mkdir(parents=True, exist_ok=True)
     fresh = kept.with_suffix(f".{os.getpid()}")
-    ask_maven(kept.with_suffix(".xml"), fresh)
-    return fresh.replace(kept).read_text()
-
-
-def ask_maven(pom: Path, answer: Path) -> None:
-    """Have everything fetched that a project needs, and written down where it is."""
-    maven = os.environ.get(MAVEN.variable) or find(MAVEN)
-    if maven is None:
-        raise UnavailableError("Kafka comes with Maven, and there is no mvn")
-    say("Fetching Kafka with Maven")
+    pom = kept.with_suffix(".xml")
     pom.write_text(POM)
-    goal = [f"{PLUGIN}:build-classpath", "-DincludeScope=runtime", f"-Dmdep.outputFile={answer}"]
-    call([maven, "--batch-mode", "--quiet", "--file", str(pom), *goal], MAVEN_SECONDS)
-
-
-def cache_folder() -> Path:
-    """Where things stay from run to run."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    return Path(home) / "penstock"
+    options = ("-DincludeScope=runtime", f"-Dmdep.outputFile={fresh}")
+    ask_maven("Kafka", "build-classpath", pom, *options)
+    return fresh.replace(kept).read_text()
 
 
 def kafka_answers(address: str) -> bool:

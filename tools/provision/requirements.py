@@ -1,11 +1,14 @@
 """Everything that the tests need: programs that they start themselves, and servers."""
 
-from tools.provision.kafka import JAVA, KAFKA, MAVEN
+from tools.provision.kafka import KAFKA
+from tools.provision.maven import JAVA, MAVEN
 from tools.provision.model import Requirement, Server, Tool
+from tools.provision.pgbouncer import PGBOUNCER
 from tools.provision.postgres import POSTGRES, POSTGRES_SERVER
 from tools.provision.rabbitmq import RABBITMQ, RABBITMQ_SERVER
 from tools.provision.redis import REDIS, REDIS_SERVER
 from tools.provision.s3 import MOTO_SERVER, S3
+from tools.provision.search import SEARCH
 
 CHROMIUM = Tool(
     name="chromium",
@@ -21,6 +24,7 @@ TOOLS: tuple[Tool, ...] = (
     # The servers also on their own: tests that kill a server start a private one.
     REDIS_SERVER,
     POSTGRES_SERVER,
+    PGBOUNCER,
     RABBITMQ_SERVER,
     MOTO_SERVER,
     JAVA,
@@ -33,5 +37,5 @@ TOOLS: tuple[Tool, ...] = (
     Tool("faketime", "PENSTOCK_TEST_FAKETIME", "faketime", "faketime"),
 )
 
-SERVERS: tuple[Server, ...] = (REDIS, POSTGRES, RABBITMQ, S3, KAFKA)
+SERVERS: tuple[Server, ...] = (REDIS, POSTGRES, RABBITMQ, S3, KAFKA, SEARCH)
 REQUIREMENTS: tuple[Requirement, ...] = (*TOOLS, *SERVERS)

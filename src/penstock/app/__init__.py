@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.app.extras import needed
 from penstock.core.clock import Clock, SystemClock
@@ -41,6 +41,9 @@ from penstock.kernel.settings import BreakerSettings, open_policies
 from penstock.kernel.switches import Switchboard, Switches, keep_obeying
 from penstock.quality.standalone import StandaloneJudge
 from penstock.settings import Settings
+
+if TYPE_CHECKING:
+    from penstock.store.proxy_keeper import ProxyKeeper
 
 GRACE_SECONDS = 30.0
 ONE_AT_A_TIME = (
@@ -105,14 +108,16 @@ async def build(
             "scrape": settings.scrape.as_policy(),
             "monitor": settings.monitor.as_policy(),
             "stream": settings.stream.as_policy(),
+            "catalog": settings.catalog.as_policy(),
         }
+        retries = {"stream": settings.stream.as_retry(), "catalog": settings.catalog.as_retry()}
         policies = open_policies(settings.pacing, settings.policies, paces)
-        proxies = ProxyPool(settings.proxies, clock)
         http = await stack.enter_async_context(HttpFetcher(settings.http, admission, clock))
         identities = Identities(settings.identity, chance)
         means = Means(settings.browser, identities, clock, chance, settings.http.max_bytes)
         browsers = await stack.enter_async_context(BrowserFetcher(means, admission))
         state = await _state(settings, clock, stack)
+        proxies = ProxyPool(settings.proxies, clock, state.pacing if settings.shared.url else None)
         switches = Switches()
         parts = Parts(
             admission=admission,
@@ -122,7 +127,7 @@ async def build(
             pacing=state.pacing,
             proxies=proxies,
             identities=identities,
-            retry=Retry(settings.retry, chance, {"stream": settings.stream.as_retry()}),
+            retry=Retry(settings.retry, chance, retries),
             reader=open_reader(settings),
             fetchers={http.name: http, browsers.name: browsers},
             switches=switches,
@@ -136,11 +141,13 @@ async def build(
         supervisor.start("policy reload", lambda: _reload_policies(policies, settings, clock))
         if state.keep_beating:
             supervisor.start("presence", state.keep_beating)
-        if proxies.members:
+        if proxies.members or settings.store.exists:
             supervisor.start("proxy checks", lambda: proxies.keep_checking(http.test_proxy))
         board = state.switches
         if settings.store.exists:
-            board = await _stored_switches(settings, clock, stack)
+            board, keeper = await _from_store(settings, clock, stack, proxies, seeds=fetches)
+            supervisor.start("proxies of the store", keeper.keep)
+            stack.push_async_callback(keeper.flush)
         if board:
             look = board.paused
             supervisor.start("switches", lambda: keep_obeying(look, switches, clock))
@@ -161,12 +168,20 @@ async def build(
         )
 
 
-async def _stored_switches(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Switchboard:
-    """The switches in the store, which is not opened for anything else here."""
-    from penstock.store.store import open_store  # noqa: PLC0415 - heavy, and often not needed
+async def _from_store(
+    settings: Settings, clock: Clock, stack: AsyncExitStack, pool: ProxyPool, *, seeds: bool
+) -> tuple[Switchboard, "ProxyKeeper"]:
+    """Switches and proxies in the store, which is not opened for anything else here."""
+    from penstock.store.proxies import open_box  # noqa: PLC0415 - heavy, and often not needed
+    from penstock.store.proxy_keeper import ProxyKeeper  # noqa: PLC0415
+    from penstock.store.store import open_store  # noqa: PLC0415
     from penstock.store.switches import StoredSwitches  # noqa: PLC0415
 
-    return StoredSwitches(await stack.enter_async_context(open_store(settings.store, clock)))
+    store = await stack.enter_async_context(open_store(settings.store, clock))
+    box = open_box(settings.proxies, settings.store)
+    keeper = ProxyKeeper(store, pool, settings.proxies, box, clock, seeds=seeds)
+    await keeper.begin()
+    return StoredSwitches(store), keeper
 
 
 async def _state(settings: Settings, clock: Clock, stack: AsyncExitStack) -> _State:

@@ -6,6 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from penstock.app import Platform
+from penstock.app.cataloguing import (
+    Cataloguing,
+    keep_learning_domains,
+    limits_of,
+    open_cataloguing,
+)
 from penstock.app.extras import needed
 from penstock.app.monitoring import Monitoring, keep_learning_paces, limit_of, open_monitoring
 from penstock.app.scraping import open_scrape_lane
@@ -45,6 +51,8 @@ from penstock.queue.upkeep import Upkeep, forget_empty_lines
 from penstock.settings import Settings
 from penstock.store import migrate
 from penstock.store.store import Store, open_store
+from penstock.workloads.catalog.downloading import DownloadLane
+from penstock.workloads.catalog.model import DOWNLOADS as CATALOG_LANE
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
 from penstock.workloads.fetch.lane import FetchLane, bodies_in_use, forget_outcomes
 from penstock.workloads.fetch.runs import Runs
@@ -78,6 +86,7 @@ class Engine:
     scrape: ScrapeLane
     monitoring: Monitoring
     stream: StoredLane
+    cataloguing: Cataloguing
     waiters: Waiters
     source: Source
     receiver: Receiver
@@ -155,7 +164,9 @@ async def open_engine(
         fetch = FetchLane(log, blobs if settings.fetch.keep_bodies else None)
         monitoring = open_monitoring(settings, platform, store, queue=rows, log=log, blobs=blobs)
         stream = open_stored_lane(settings, platform, store, log)
-        lanes = _choose_lanes([fetch, scrape, monitoring.lane, stream], only)
+        catalog = open_cataloguing(settings, platform, store, queue=rows, log=log, blobs=blobs)
+        every: list[Lane] = [fetch, scrape, monitoring.lane, stream, *catalog.lanes]
+        lanes = _choose_lanes(every, only)
         heartbeat = Heartbeat(
             store,
             rows,
@@ -175,7 +186,12 @@ async def open_engine(
             settings=station_settings(settings, settings.fetch.workers),
             settled=partial(
                 _note,
-                {SCRAPE_LANE: scrape, MONITOR_LANE: monitoring.lane, STREAM_LANE: stream},
+                {
+                    SCRAPE_LANE: scrape,
+                    MONITOR_LANE: monitoring.lane,
+                    STREAM_LANE: stream,
+                    CATALOG_LANE: catalog.downloads,
+                },
                 settled,
             ),
         )
@@ -193,6 +209,7 @@ async def open_engine(
             scrape=scrape,
             monitoring=monitoring,
             stream=stream,
+            cataloguing=catalog,
             waiters=waiters,
             source=ways.source,
             receiver=ways.receiver,
@@ -208,13 +225,16 @@ async def open_engine(
         engine.supervisor.start(
             "paces of sources", lambda: keep_learning_paces(store, platform.policies, clock)
         )
+        engine.supervisor.start(
+            "paces of domains", lambda: keep_learning_domains(store, platform.policies, clock)
+        )
         if ways.resender:
             engine.supervisor.start("resender", ways.resender.run)
         yield engine
 
 
 def _note(
-    lanes: Mapping[str, ScrapeLane | MonitorLane | StoredLane],
+    lanes: Mapping[str, ScrapeLane | MonitorLane | StoredLane | DownloadLane],
     settled: Callable[[Result], None],
     result: Result,
 ) -> None:
@@ -262,6 +282,10 @@ async def start_services(
         platform, store, Seat(store, engine.heartbeat, "target scheduler")
     )
     start("target scheduler", targets.run)
+    tasks = engine.cataloguing.scheduler(
+        platform, store, engine.rows, Seat(store, engine.heartbeat, "task scheduler"), engine.source
+    )
+    start("task scheduler", tasks.run)
     gauges = MonitorGauges(platform.metrics, store)
     start("gauges of targets", lambda: gauges.keep_looking(clock))
     depth = partial(stored_depth, engine.rows)
@@ -289,7 +313,7 @@ def open_queue(settings: Settings, store: Store) -> SqlQueue:
     targets = limit_of(settings.monitor)
     urls = LaneLimit(limits.max_pending, None, limits.retry_after_seconds)
     lanes = {FETCH_LANE: limit, SCRAPE_LANE: tasks, MONITOR_LANE: targets, STREAM_LANE: urls}
-    return SqlQueue(store, lanes)
+    return SqlQueue(store, lanes | limits_of(settings.catalog, limits.retry_after_seconds))
 
 
 def open_blobs(settings: Settings) -> Blobs:

@@ -12,13 +12,15 @@ from penstock.core.log import get_logger
 from penstock.events.log import EventLog
 from penstock.extract.registry import open_registry
 from penstock.kernel.policy import PolicyBook, PolicyEntry
+from penstock.notify.ops import OpsAlerts
 from penstock.products.sources import list_sources, read_config
+from penstock.quality.shadow import Shadow
 from penstock.queue.ports import LaneLimit
 from penstock.queue.seats import Seat
 from penstock.queue.sql import SqlQueue
 from penstock.settings import Settings
 from penstock.store.store import Store
-from penstock.workloads.monitor.alerts import AlertUpkeep, OpsAlerts
+from penstock.workloads.monitor.alerts import AlertUpkeep
 from penstock.workloads.monitor.clearance import Clearance
 from penstock.workloads.monitor.ending import Ends
 from penstock.workloads.monitor.lane import MonitorLane
@@ -29,7 +31,7 @@ from penstock.workloads.monitor.rules import PriceAlerts
 from penstock.workloads.monitor.runs import Launcher
 from penstock.workloads.monitor.scheduling import TargetScheduler
 from penstock.workloads.monitor.settings import MonitorSettings
-from penstock.workloads.monitor.shadow import Shadow
+from penstock.workloads.monitor.shadow import SETTING as SHADOW_SETTING
 from penstock.workloads.monitor.upkeep import RunUpkeep
 
 HOUR = 3600.0
@@ -115,7 +117,7 @@ def open_monitoring(
         Clearance(store, platform.clock),
         clock=platform.clock,
         blobs=blobs if section.keep_pages_days else None,
-        compare=Shadow(section.shadow, registry, settings.quality).compare,
+        compare=Shadow(section.shadow, registry, settings.quality, SHADOW_SETTING).compare,
         noted=metrics.note,
     )
     return Monitoring(

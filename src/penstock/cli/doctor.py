@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from penstock.app import check_browser, check_proxy, check_shared
+from penstock.cli.doctor_store import examine_store
 from penstock.cli.doctor_stream import examine_stream
 from penstock.cli.findings import Finding
 from penstock.cli.output import ExitCode, print_table, write_json
@@ -57,6 +58,7 @@ def _examine() -> list[Finding]:
         _policies,
         _contact,
         _open_files,
+        examine_store,
         _shared,
         _chromium,
     ]

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from penstock.cli.monitoring import AsJson, say, show_one, show_rows, who, with_monitor
+from penstock.web.views import view
 from penstock.workloads.monitor.model import DisabledReason
-from penstock.workloads.monitor.views import AdapterStatusView, view
+from penstock.workloads.monitor.views import AdapterStatusView
 
 app = typer.Typer(no_args_is_help=True, help="How adapters fare on sources.")
 

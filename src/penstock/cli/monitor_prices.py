@@ -32,13 +32,13 @@ from penstock.cli.monitoring import (
 from penstock.cli.output import safe, stdout, write_json
 from penstock.cli.price_files import PriceFiles
 from penstock.products.history import Filter
+from penstock.web.views import view
 from penstock.workloads.monitor.service import MonitorService
 from penstock.workloads.monitor.views import (
     CorrectionView,
     PriceView,
     ProductView,
     VisiblePriceView,
-    view,
     view_price,
 )
 

@@ -20,9 +20,10 @@ from penstock.cli.monitoring import (
     with_monitor,
 )
 from penstock.core.money import currencies, to_decimal
+from penstock.web.views import view
 from penstock.workloads.monitor.model import QuarantineStatus
 from penstock.workloads.monitor.service import MonitorService
-from penstock.workloads.monitor.views import QuarantinedView, view
+from penstock.workloads.monitor.views import QuarantinedView
 
 app = typer.Typer(no_args_is_help=True, help="Offers that were not trusted.")
 

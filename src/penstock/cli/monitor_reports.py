@@ -16,11 +16,12 @@ from penstock.cli.monitoring import (
     with_monitor,
 )
 from penstock.cli.output import write_json
+from penstock.quality.shadow import ShadowReport, report_lines
+from penstock.web.views import view
 from penstock.workloads.monitor.report_views import AlertView
 from penstock.workloads.monitor.service import MonitorService
-from penstock.workloads.monitor.shadow import ShadowReport, report, report_lines
+from penstock.workloads.monitor.shadow import report
 from penstock.workloads.monitor.told import Severity, Wanted
-from penstock.workloads.monitor.views import view
 
 COLUMNS = ("severity", "kind", "subject", "message", "count", "first_at", "last_at", "resolved_at")
 

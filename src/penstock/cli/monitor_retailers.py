@@ -6,7 +6,8 @@ import typer
 
 from penstock.cli.monitoring import AsJson, show_one, show_rows, who, with_monitor
 from penstock.cli.stores import any_place
-from penstock.workloads.monitor.views import RetailerView, view
+from penstock.web.views import view
+from penstock.workloads.monitor.views import RetailerView
 
 app = typer.Typer(no_args_is_help=True, help="Who sells at the sources.")
 

@@ -18,10 +18,11 @@ from penstock.cli.monitoring import (
     with_monitor,
 )
 from penstock.cli.output import ExitCode, complain, print_table, write_json
+from penstock.web.views import view
 from penstock.workloads.monitor.model import Run, RunStatus
 from penstock.workloads.monitor.runs import Launch
 from penstock.workloads.monitor.service import MonitorService
-from penstock.workloads.monitor.views import RunView, view
+from penstock.workloads.monitor.views import RunView
 
 app = typer.Typer(no_args_is_help=True, help="Runs: targets that are read together.")
 

@@ -17,7 +17,8 @@ from penstock.cli.monitoring import (
 from penstock.cli.output import safe
 from penstock.cli.stores import any_place
 from penstock.products.sources import Visibility
-from penstock.workloads.monitor.views import SourceView, view
+from penstock.web.views import view
+from penstock.workloads.monitor.views import SourceView
 
 app = typer.Typer(no_args_is_help=True, help="Shops, and on what terms they are read.")
 

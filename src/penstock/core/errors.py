@@ -18,6 +18,9 @@
     ├── RuleRefused          a price rule makes no sense; see `workloads.monitor.rules`
     ├── UnknownAdapterStatus   no adapter of that name has been used by the monitor
     ├── OfferRefused         a record cannot be kept as an offer; see `products.model`
+    ├── SearchLost           the search server does not answer; see `products.search.ports`
+    ├── SearchRefused        the search server does not do what it is asked for
+    ├── SecretLost           no key opens something that was kept encrypted; see `core.secrets`
     ├── ApiError             what a caller of the API is told; its tree is in `web.errors`
     ├── ClientError          what our client is told by a service; see `client.errors`
     └── StoreError           the database refused something
@@ -75,6 +78,10 @@ class EventRefused(PenstockError):
 
 class BlobError(PenstockError):
     """A blob cannot be kept or read: no room, no rights, no server, or it is damaged."""
+
+
+class SecretLost(PenstockError):
+    """No key that is set opens something that was kept encrypted."""
 
 
 class StoreError(PenstockError):

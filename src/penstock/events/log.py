@@ -1,6 +1,6 @@
 """The event log in the store: appended with the outcome, read by place."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import delete, func, select
@@ -36,6 +36,12 @@ class EventLog:
         ]
         for start in range(0, len(owed), MOST_AT_ONCE):
             _owe(unit, owed[start : start + MOST_AT_ONCE])
+
+    def announce(
+        self, unit: Unit, message_id: str, topic: str, key: str, data: Mapping[str, Any]
+    ) -> None:
+        """As `append`, for who has one thing to say and knows nothing of messages."""
+        self.append(unit, [Message(message_id, topic, key, data)])
 
     async def read(
         self, after: int = 0, limit: int = MOST_AT_ONCE, topics: Sequence[str] = ()

@@ -20,6 +20,7 @@ from penstock.kernel.model import (
     Visit,
 )
 from penstock.kernel.ports import Fetcher, Hop, NotNow
+from penstock.kernel.proxies import Carried
 from penstock.kernel.switches import Switches
 from penstock.kernel.ways import Ways
 
@@ -57,17 +58,18 @@ class Contact:
 
         Raises `Paused` if somebody broke it off, and `NotNow` if a fetcher of ours could not.
         """
-        proxy = self._ways.choose_proxy(visit)
         well: bool | None = None
         began = self._clock.monotonic()
         try:
+            proxy = await self._ways.choose_proxy(visit)
             if isinstance(proxy, ProxyFailed):
                 return None, proxy
+            sent = self._clock.monotonic()
             answer = await self._fetch(visit, proxy)
             reply, failure = self._examine(visit, answer)
             well = _site_is_well(visit, failure)
             if proxy:
-                self._ways.judge_proxy(visit, proxy, failure)
+                self._ways.judge_proxy(visit, proxy, failure, self._carried(visit, reply, sent))
             return reply, failure
         except NotNow:
             # The caller has lost this time, the site has not used it.
@@ -84,9 +86,9 @@ class Contact:
 
         A failure that says nothing about the site is handed back: it is the visit's own.
         """
-        proxy = self._ways.choose_proxy(visit)
         well: bool | None = None
         try:
+            proxy = await self._ways.choose_proxy(visit)
             if isinstance(proxy, ProxyFailed):
                 return proxy
             answer = await self._knock(visit, proxy)
@@ -156,6 +158,16 @@ class Contact:
             browsing=browsing_for(visit, proxy) if fetcher.name == "browser" else None,
         )
 
+    def _carried(self, visit: Visit, reply: Page | Redirect | None, sent: float) -> Carried | None:
+        """What an answer asked of its proxy; nothing if there was none."""
+        if reply is None:
+            return None
+        size = 0
+        if isinstance(reply, Page):
+            # Of robots.txt no more is read than is wanted, whatever the site says.
+            size = len(reply.body) if visit.errand else _size_on_the_way(reply)
+        return Carried(self._clock.monotonic() - sent, size)
+
     # 9 ── blocks
 
     def _examine(self, visit: Visit, answer: Page | Redirect | Failure) -> Answer:
@@ -184,6 +196,13 @@ def _is_answered(answer: Page | Redirect | Failure) -> bool | None:
     if isinstance(answer, Failure):
         return {"well": True, "ill": False}.get(answer.site_is)
     return isinstance(answer, Redirect) or answer.status < statuses.FIRST_SERVER_ERROR
+
+
+def _size_on_the_way(page: Page) -> int:
+    """How large a body was before it was decoded, as far as the site said so."""
+    declared = page.headers.get("Content-Length", "")
+    is_encoded = "Content-Encoding" in page.headers and page.fetcher == "http"
+    return int(declared) if is_encoded and declared.isdecimal() else len(page.body)
 
 
 def _refuses_method(answer: Page | Redirect | Failure) -> bool:

@@ -58,10 +58,20 @@ class RobotsChoice(_Section):
 
 
 class ProxyChoice(_Section):
-    """Whether requests leave through the proxy pool, and through which part of it."""
+    """Whether requests leave through the proxy pool, through which part of it, and how often.
+
+    `requests_per_second` is for each proxy and domain, and divides the domain's pace; without it
+    a proxy rests between two visits to a domain for as long as the settings say.
+    """
 
     use: Literal["never", "always"] = "always"
     region: Annotated[str, StringConstraints(to_lower=True, min_length=1)] | None = None
+    requests_per_second: float | None = Field(default=None, ge=1, le=5)
+
+    @property
+    def rest_seconds(self) -> float | None:
+        """How long a proxy rests between two visits to a domain, if the policy says so."""
+        return None if self.requests_per_second is None else 1 / self.requests_per_second
 
 
 class PolicyEntry(_Section):
@@ -184,6 +194,7 @@ class PolicyBook:
         self._stamps: dict[Path, float] = {}
         self._entries: dict[str, PolicyEntry] = {}
         self._sources: Mapping[str, PolicyEntry] = {}
+        self._domains: dict[str, Mapping[str, PolicyEntry]] = {}
         self.reload()
 
     def reload(self) -> None:
@@ -210,6 +221,12 @@ class PolicyBook:
             self._sources = dict(entries)
             self._remembered.clear()
 
+    def learn_for(self, workload: str, entries: Mapping[str, PolicyEntry]) -> None:
+        """Take what the store says of domains to one workload, in place of what it said before."""
+        if entries != self._domains.get(workload, {}):
+            self._domains[workload] = dict(entries)
+            self._remembered.clear()
+
     @property
     def entries(self) -> Mapping[str, PolicyEntry]:
         """Every entry in force, `default` included."""
@@ -233,6 +250,8 @@ class PolicyBook:
         ]
         if domain in self._sources:
             layers.append((f"source of {domain}", self._sources[domain]))
+        if said := self._domains.get(workload, {}).get(domain):
+            layers.append((f"domain {domain}", said))
         if workload in self._workloads:
             layers.append((f"default of {workload}", self._workloads[workload]))
         if self._said:

@@ -20,6 +20,9 @@ from pydantic_settings import NoDecode
 
 from penstock.kernel.policy import SHIPPED_FILE, PolicyBook, PolicyEntry
 
+#: Characters of a passphrase that encrypts.
+SHORTEST_KEY = 16
+
 
 def _split_commas(value: Any) -> Any:
     """Lists in the environment are comma-separated; in YAML they are lists."""
@@ -135,6 +138,16 @@ class ProxySettings(Section):
     domain_cooldown_seconds: float = Field(30, ge=0)
     health_check_interval_seconds: float = Field(60, gt=0)
     max_failures_in_a_row: int = Field(10, ge=1)
+    encryption_keys: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_split_commas)] = (
+        Field((), description="of passwords in the store: the first encrypts, all decrypt")
+    )
+
+    @field_validator("encryption_keys")
+    @classmethod
+    def _are_long_enough(cls, keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(len(key.get_secret_value()) < SHORTEST_KEY for key in keys):
+            raise ValueError(f"each key has at least {SHORTEST_KEY} characters")
+        return keys
 
 
 class IdentitySettings(Section):

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 from penstock.core.clock import Clock
 from penstock.kernel.model import Blocked, Failure, Proxy, ProxyFailed, Request, Visit, Wait
-from penstock.kernel.ports import Fetcher
-from penstock.kernel.proxies import ProxyPool
+from penstock.kernel.ports import Fetcher, NotNow
+from penstock.kernel.proxies import Carried, ProxyPool
 from penstock.kernel.reader import Reader
+
+RESTING = "every proxy rests for this domain"
 
 
 class Ways:
@@ -54,35 +56,76 @@ class Ways:
             and not visit.request.fetcher
         )
 
-    def choose_proxy(self, visit: Visit) -> Proxy | ProxyFailed | None:
-        """One proxy for all hops of an attempt; cookies do not survive a change of it."""
-        choice, kept = visit.policy.proxy, visit.proxy
-        if kept and choice.use == "always" and choice.region in (None, kept.region):
-            return kept
+    async def choose_proxy(self, visit: Visit) -> Proxy | ProxyFailed | None:
+        """One proxy for all hops of an attempt; cookies do not survive a change of it.
+
+        Raises `NotNow` if all that could be used rest for the domain.
+        """
+        if self._keeps_proxy(visit):
+            return await self._use_again(visit)
         chosen = None
-        if choice.use == "always":
-            chosen = self._proxies.lease(visit.domain, choice.region, visit.failed_proxies)
-        if not isinstance(chosen, ProxyFailed) and chosen != kept:
+        if visit.policy.proxy.use == "always":
+            chosen = await self._lease(visit)
+        if not isinstance(chosen, ProxyFailed) and chosen != visit.proxy:
             visit.proxy, visit.cookies = chosen, {}
         return chosen
 
-    def judge_proxy(self, visit: Visit, proxy: Proxy, failure: Failure | None) -> None:
+    def judge_proxy(
+        self,
+        visit: Visit,
+        proxy: Proxy,
+        failure: Failure | None,
+        carried: Carried | None = None,
+    ) -> None:
         """Tell the pool how a proxy did; one that failed is not used by this visit again."""
         if isinstance(failure, ProxyFailed):
             self._proxies.failed(proxy)
             visit.failed_proxies += (proxy,)
             visit.proxy = None
         else:
-            self._proxies.succeeded(proxy)
+            self._proxies.succeeded(proxy, carried)
+
+    def _keeps_proxy(self, visit: Visit) -> bool:
+        choice, kept = visit.policy.proxy, visit.proxy
+        if kept is None or choice.use == "never":
+            return False
+        return choice.region in (None, kept.region)
+
+    async def _lease(self, visit: Visit) -> Proxy | ProxyFailed:
+        choice, domain = visit.policy.proxy, visit.domain
+        wish = choice.region, visit.failed_proxies, choice.rest_seconds
+        while isinstance(proxy := self._proxies.lease(domain, *wish), Proxy):
+            rest = choice.rest_seconds
+            if rest is None or await self._proxies.is_rested(proxy, domain, rest):
+                return proxy
+        if (seconds := self._proxies.look(domain, *wish)) is not None:
+            raise NotNow("proxies_rest", RESTING, seconds)
+        return proxy
+
+    async def _use_again(self, visit: Visit) -> Proxy | None:
+        """The proxy of the attempt, which a further hop must not use too often either."""
+        proxy, domain, rest = visit.proxy, visit.domain, visit.policy.proxy.rest_seconds
+        if proxy is None or rest is None:
+            return proxy
+        seconds = self._proxies.lease_again(proxy, domain, rest)
+        if seconds is None and not await self._proxies.is_rested(proxy, domain, rest):
+            seconds = self._proxies.rest_of(proxy, domain, rest) or 0.0
+        if seconds is not None:
+            raise NotNow("proxies_rest", RESTING, seconds)
+        return proxy
 
     def _look_at_proxies(self, visit: Visit) -> Wait | None:
         choice = visit.policy.proxy
-        if choice.use == "never" or visit.proxy:
+        if choice.use == "never":
             return None
-        seconds = self._proxies.look(visit.domain, choice.region)
+        seconds = None
+        if visit.proxy is None:
+            seconds = self._proxies.look(visit.domain, choice.region, rest=choice.rest_seconds)
+        elif choice.rest_seconds is not None:
+            seconds = self._proxies.rest_of(visit.proxy, visit.domain, choice.rest_seconds)
         if seconds is None:
             return None
-        return Wait(self._clock.monotonic() + seconds, "proxy", "every proxy rests for this domain")
+        return Wait(self._clock.monotonic() + seconds, "proxy", RESTING)
 
     def _look_at_fetcher(self, visit: Visit) -> Wait | None:
         fetcher = self._fetchers.get(self.fetcher_for(visit))

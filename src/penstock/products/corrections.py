@@ -1,7 +1,8 @@
 """Corrections: what is said later about a price that was wrong. The price itself stays as it is.
 
 One correction of a price counts at a time; it hides the price or puts another amount in its
-place. Every reader applies it, by `corrected` and `is_shown`.
+place. Every reader applies it, by `corrected` and `is_shown`. What the catalogue shows as the
+price of a product is a copy, which `refresh_current` keeps true.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from sqlalchemy import (
     FromClause,
     Select,
     and_,
+    bindparam,
     case,
     func,
     or_,
@@ -24,8 +26,9 @@ from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from penstock.core.ids import new_id
 from penstock.core.money import to_decimal, to_minor
-from penstock.kernel.records import MAX_MINOR_UNITS
-from penstock.products.tables import price_corrections, prices
+from penstock.kernel.records import MAX_MINOR_UNITS, Availability
+from penstock.products.resolving import take_turn
+from penstock.products.tables import price_corrections, prices, source_products
 from penstock.store.unit import Unit, do_nothing
 from penstock.web.errors import Conflict, NotFound, invalid
 
@@ -97,8 +100,8 @@ def _check_amount(price: Decimal, currency: str) -> None:
         raise invalid("price", f"must be between {least} and {most} {currency}, and no finer")
 
 
-def revoke(unit: Unit, correction_id: str, *, who: str) -> None:
-    """Let a price count again as it was seen."""
+def revoke(unit: Unit, correction_id: str, *, who: str) -> str:
+    """Let a price count again as it was seen; the id of the price."""
     _require("who", who)
     found = unit.run(
         update(price_corrections)
@@ -107,6 +110,17 @@ def revoke(unit: Unit, correction_id: str, *, who: str) -> None:
     )
     if not found.rowcount:
         raise NotFound("There is no such correction, or it was revoked")
+    query = select(price_corrections.c.price_id).where(price_corrections.c.id == correction_id)
+    price_id: str = unit.run(query).scalar_one()
+    _refresh_owner(unit, price_id)
+    return price_id
+
+
+def owner_of(unit: Unit, price_id: str) -> str | None:
+    """The source product that a price is of."""
+    query = select(prices.c.source_product_id).where(prices.c.id == price_id)
+    owner: str | None = unit.run(query).scalar()
+    return owner
 
 
 def _correct(unit: Unit, values: Mapping[str, Any], who: str, why: str) -> str:
@@ -117,8 +131,14 @@ def _correct(unit: Unit, values: Mapping[str, Any], who: str, why: str) -> str:
     inserted = unit.run(do_nothing(unit.insert(price_corrections)).values(row))
     if not inserted.rowcount:
         raise Conflict("This price has a correction already: revoke it first")
+    _refresh_owner(unit, values["price_id"])
     correction_id: str = row["id"]
     return correction_id
+
+
+def _refresh_owner(unit: Unit, price_id: str) -> None:
+    if owner := owner_of(unit, price_id):
+        refresh_current(unit, [owner])
 
 
 def _currency_of(unit: Unit, price_id: str) -> str:
@@ -132,3 +152,63 @@ def _currency_of(unit: Unit, price_id: str) -> str:
 def _require(name: str, text: str) -> None:
     if not text.strip():
         raise invalid(name, "must be said")
+
+
+# ── what the catalogue shows
+
+
+def refresh_current(unit: Unit, source_product_ids: Sequence[str]) -> set[str]:
+    """Let the catalogue show what counts as price of its products now; whose was another.
+
+    To be called wherever a price is written, corrected, or counts again.
+    """
+    if not source_product_ids:
+        return set()
+    # All who write source products take turns: so none shows a price that another has outdated.
+    take_turn(unit)
+    wrong = find_untrue(unit, source_product_ids)
+    if not wrong:
+        return set()
+    column = source_products.c
+    names = ("price", "currency", "availability")
+    statement = (
+        update(source_products)
+        .where(column.id == bindparam("which"))
+        .values({name: bindparam(f"new_{name}", type_=column[name].type) for name in names})
+        .values(updated_at=time_of_change(unit))
+    )
+    rows = [{"which": row["id"]} | {f"new_{name}": row[name] for name in names} for row in wrong]
+    unit.run(statement, rows)
+    return {row["id"] for row in wrong}
+
+
+def time_of_change(unit: Unit) -> ColumnElement[int]:
+    """When a source product is changed: now, but later than it ever was before."""
+    last = source_products.c.updated_at
+    return case((last < unit.now, unit.now), else_=last + 1)
+
+
+def find_untrue(unit: Unit, source_product_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Products of the catalogue that show another price than what counts, with what does.
+
+    That is the newest one that is not hidden; none if a page showed none since.
+    """
+    shown = source_products.c
+    query = newest_shown(lambda its: [its.source_product_id == shown.id])
+    newest = query.correlate(source_products).scalar_subquery()
+    not_since = or_(prices.c.id.is_(None), prices.c.observed_at <= shown.last_seen_at)
+    is_without = and_(shown.stock_without_price.is_not(None), not_since)
+    stock = func.nullif(shown.stock_without_price, Availability.UNKNOWN.value)
+    counts = {
+        "price": case((~is_without, corrected_price)),
+        "currency": case((~is_without, prices.c.currency)),
+        "availability": case((is_without, stock), else_=prices.c.availability),
+    }
+    differs = [shown[name].is_distinct_from(value) for name, value in counts.items()]
+    found = (
+        select(shown.id, *(value.label(name) for name, value in counts.items()))
+        .select_from(corrected(source_products.outerjoin(prices, prices.c.id == newest)))
+        .where(unit.among(shown.id, source_product_ids), shown.domain_id.is_not(None))
+        .where(or_(*differs))
+    )
+    return list(unit.rows(found.order_by(shown.id)))

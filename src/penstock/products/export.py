@@ -19,8 +19,10 @@ AT_ONCE = 10_000
 AMOUNTS = {
     **dict.fromkeys(("price", "price_as_seen", "shipping", "correction_price"), (10, 2)),
     "cost_per_round": (12, 4),
+    "rating": (3, 2),
 }
-FLAGS = frozenset({"tax_included"})
+FLAGS = frozenset({"tax_included", "is_hidden"})
+COUNTS = frozenset({"review_count"})
 TIME = "_at"
 
 
@@ -135,4 +137,6 @@ def _type_of(pa: Any, column: str) -> Any:
         return pa.decimal128(*AMOUNTS[column])
     if column.endswith(TIME):
         return pa.timestamp("ms", tz="UTC")
+    if column in COUNTS:
+        return pa.int64()
     return pa.bool_() if column in FLAGS else pa.string()

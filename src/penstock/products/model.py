@@ -69,6 +69,8 @@ class Written:
     price_id: str
     product_id: str
     previous: Seen | None
+    #: Whether the catalogue has it and shows something else of it now.
+    changes_catalogue: bool = False
 
 
 def amount_of(minor: int, currency: str) -> Decimal:

@@ -87,7 +87,24 @@ def history(
 
     With a limit, the newest ones of that time.
     """
-    wanted = [source_products.c.product_id == product_id]
+    return _history(unit, source_products.c.product_id == product_id, since, until, limit)
+
+
+def history_of_offer(
+    unit: Unit,
+    source_product_id: str,
+    since: int | None = None,
+    until: int | None = None,
+    limit: int | None = None,
+) -> list[Row]:
+    """What a source product cost, as `history` tells it."""
+    return _history(unit, prices.c.source_product_id == source_product_id, since, until, limit)
+
+
+def _history(
+    unit: Unit, of: ColumnElement[bool], since: int | None, until: int | None, limit: int | None
+) -> list[Row]:
+    wanted = [of]
     if since is not None:
         wanted.append(prices.c.observed_at >= since)
     if until is not None:

@@ -3,18 +3,24 @@
 Ids are made of what they identify: an offer that is written again finds what is there.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import or_, select
+from sqlalchemy import null, or_, select
 
 from penstock.core.ids import first_id_at
 from penstock.extract.values.ammunition import cost_per_round
 from penstock.kernel.records import Availability
-from penstock.products.corrections import corrected, corrected_price, is_shown, newest_shown
-from penstock.products.model import Offer, Seen, Written, amount_of, check_offer
+from penstock.products.corrections import (
+    corrected,
+    corrected_price,
+    is_shown,
+    newest_shown,
+    refresh_current,
+)
+from penstock.products.model import Offer, RunType, Seen, Written, amount_of, check_offer
 from penstock.products.resolving import Keys, keys_of, resolve, take_turn
 from penstock.products.tables import prices, source_product_identifiers, source_products
 from penstock.store.schema import storable
@@ -44,10 +50,25 @@ IDENTIFIERS = {
     "MPN": "mpn",
 }
 KEYS = ("gtin_key", "attributes_key", "mpn_key")
+#: Where and how a source product was read.
+OF_PAGE = ("url", "image_url", "adapter_version")
+#: What is not asked for when something is written.
+FOR_READERS = frozenset({"description", "metadata", "product_name", "sku"})
+KNOWN = tuple(column.name for column in source_products.c if column.name not in FOR_READERS)
 LARGEST_COUNT = 2**31 - 1
+#: As many milliseconds, some weeks, as have a place in an id.
+LATEST = 2**32 - 1
 MILLIGRAIN = Decimal("0.001")
 HEAVIEST = Decimal(10) ** 6
 HIGHEST_COST = Decimal(10) ** 8
+NONE: frozenset[str] = frozenset()
+
+
+class Link(NamedTuple):
+    """Which product a source product is, and the catalogue's domain that it is of."""
+
+    product_id: str
+    domain_id: str | None
 
 
 def write_offers(unit: Unit, offers: Sequence[Offer]) -> list[Written]:
@@ -59,12 +80,14 @@ def write_offers(unit: Unit, offers: Sequence[Offer]) -> list[Written]:
     if not offers:
         return []
     ids = [source_product_id(offer.source_id, offer.identity_key) for offer in offers]
-    rows = [_price_row(unit, *pair) for pair in zip(ids, offers, strict=True)]
-    product_of = _write_source_products(unit, dict(_gathered(ids, offers)))
-    price_ids = _append(unit, rows)
-    previous = _find_previous(unit, price_ids)
+    rows = [price_row(unit, *pair) for pair in zip(ids, offers, strict=True)]
+    linked, changed = _write_source_products(unit, dict(_gathered(ids, offers)))
+    price_ids = append_prices(unit, rows)
+    previous = find_previous(unit, price_ids)
+    listed = {each for each, link in linked.items() if link.domain_id}
+    changed = changed & listed | refresh_current(unit, sorted(listed))
     return [
-        Written(each, price_id, product_of[each], previous.get(price_id))
+        Written(each, price_id, linked[each].product_id, previous.get(price_id), each in changed)
         for each, price_id in zip(ids, price_ids, strict=True)
     ]
 
@@ -85,11 +108,12 @@ def _gathered(ids: Sequence[str], offers: Sequence[Offer]) -> Iterable[tuple[str
     """What the offers say of each source product; of two, the later one counts."""
     said: dict[str, Row] = {}
     for each, offer in zip(ids, offers, strict=True):
-        said[each] = _merge(said.get(each, {}), _facts_of(offer))
+        said[each] = merge(said.get(each, {}), facts_of(offer))
     return sorted(said.items())
 
 
-def _facts_of(offer: Offer) -> Row:
+def facts_of(offer: Offer) -> Row:
+    """What an offer says of its source product."""
     record = offer.record
     facts: Row = {name: getattr(record, field) for name, field in FACTS.items()}
     texts = facts | {
@@ -106,21 +130,49 @@ def _facts_of(offer: Offer) -> Row:
     }
 
 
-def _merge(known: Mapping[str, Any], said: Row) -> Row:
+def merge(known: Mapping[str, Any], said: Row) -> Row:
     """What is known now: what is not said this time is not forgotten."""
     return {**said, **{name: known[name] for name in said if not said[name] and name in known}}
 
 
-def _write_source_products(unit: Unit, said: dict[str, Row]) -> dict[str, str]:
-    """Write what is new; the product of each."""
-    known = _load(unit, list(said))
-    changed = {each: facts for each, facts in said.items() if _adds(known.get(each), facts)}
+def _write_source_products(
+    unit: Unit, said: dict[str, Row]
+) -> tuple[dict[str, Link], frozenset[str]]:
+    """Write what is new; where each belongs, and which of them are changed."""
+    known = load(unit, list(said))
+    changed = [each for each, facts in said.items() if _adds(known.get(each), facts)]
     if not changed:
-        return {each: row["product_id"] for each, row in known.items()}
+        return {
+            each: Link(row["product_id"], row["domain_id"]) for each, row in known.items()
+        }, NONE
     take_turn(unit)
-    known = _load(unit, list(changed))
-    rows = [_row(unit, each, facts, known.get(each, {})) for each, facts in changed.items()]
-    unit.insert_all(source_products, rows, _update)
+    known = load(unit, changed)
+    rows = [_row(unit, each, said[each], known.get(each, {})) for each in changed]
+    keep(unit, rows, known, _update)
+    return _links_of(unit, list(said)), frozenset(changed)
+
+
+def _links_of(unit: Unit, ids: Sequence[str]) -> dict[str, Link]:
+    column = source_products.c
+    query = select(column.id, column.product_id, column.domain_id)
+    return {each: Link(*link) for each, *link in unit.run(query.where(unit.among(column.id, ids)))}
+
+
+def load(unit: Unit, ids: Sequence[str]) -> dict[str, Row]:
+    """What is known of source products, but for what only readers need."""
+    query = select(*(source_products.c[name] for name in KNOWN))
+    rows = unit.rows(query.where(unit.among(source_products.c.id, ids)))
+    return {row["id"]: row for row in rows}
+
+
+def keep(
+    unit: Unit,
+    rows: Sequence[Row],
+    known: Mapping[str, Row],
+    on_conflict: Callable[[Any], Any],
+) -> None:
+    """Write source products with all that hangs on them; to be called after `take_turn`."""
+    unit.insert_all(source_products, rows, on_conflict)
     _write_identifiers(unit, rows)
     unlike = [row for row in rows if _is_unlike(row, known.get(row["id"]))]
     former = [
@@ -128,37 +180,44 @@ def _write_source_products(unit: Unit, said: dict[str, Row]) -> dict[str, str]:
     ]
     if unlike:
         resolve(unit, [row["id"] for row in unlike], former)
-    return _products_of(unit, list(said))
-
-
-def _load(unit: Unit, ids: Sequence[str]) -> dict[str, Row]:
-    query = select(source_products).where(unit.among(source_products.c.id, ids))
-    return {row["id"]: row for row in unit.rows(query)}
 
 
 def _adds(known: Row | None, facts: Row) -> bool:
     """Whether an offer says anything that is not known."""
-    return known is None or any(value and known[name] != value for name, value in facts.items())
+    if known is None:
+        return True
+    heard = _heard(known, facts)
+    return any(value and known[name] != value for name, value in heard.items())
+
+
+def _heard(known: Row, facts: Row) -> Row:
+    """What an offer says, but for what only the catalogue says of what it has."""
+    return facts | {name: known[name] for name in OF_PAGE} if known["domain_id"] else facts
 
 
 def _row(unit: Unit, each: str, facts: Row, known: Row) -> Row:
-    merged = _merge(known, facts)
+    return identified(unit, each, merge(known, _heard(known, facts) if known else facts), known)
+
+
+def identified(unit: Unit, each: str, facts: Row, known: Row) -> Row:
+    """The row of a source product; its time is later than any it was changed at before."""
     return {
         "id": each,
-        **merged,
-        **dict(zip(KEYS, keys_of(merged), strict=True)),
+        **facts,
+        **dict(zip(KEYS, keys_of(facts), strict=True)),
         "created_at": unit.now,
-        "updated_at": unit.now,
+        "updated_at": max(unit.now, known["updated_at"] + 1) if known else unit.now,
     }
 
 
 def _update(insert: Any) -> Any:
-    """Of a source product that exists, everything but what makes it the one it is."""
-    fixed = {"id", "source_id", "identity_key", "product_id", "created_at"}
-    names = [column.name for column in source_products.c if column.name not in fixed]
-    return insert.on_conflict_do_update(
-        index_elements=["id"], set_={name: insert.excluded[name] for name in names}
-    )
+    """Of a source product that exists, everything but what makes it the one it is.
+
+    The catalogue, if it has it, no longer has what it has read: it is to look again.
+    """
+    names = [*FACTS, *OF_PAGE, "grain_weight", "round_count", *KEYS, "updated_at"]
+    new = {name: insert.excluded[name] for name in names}
+    return insert.on_conflict_do_update(index_elements=["id"], set_={**new, "content_hash": null()})
 
 
 def _is_unlike(row: Row, known: Row | None) -> bool:
@@ -181,23 +240,17 @@ def _write_identifiers(unit: Unit, rows: Sequence[Row]) -> None:
     unit.insert_all(source_product_identifiers, found, do_nothing)
 
 
-def _products_of(unit: Unit, ids: Sequence[str]) -> dict[str, str]:
-    query = select(source_products.c.id, source_products.c.product_id)
-    found = unit.run(query.where(unit.among(source_products.c.id, ids)))
-    return {row.id: row.product_id for row in found}
-
-
 # ── prices
 
 
-def _price_row(unit: Unit, source_product: str, offer: Offer) -> Row:
+def price_row(unit: Unit, source_product: str, offer: Offer) -> Row:
+    """What an offer cost; raise `OfferRefused` if it cannot be kept."""
     record, price = offer.record, check_offer(offer.record)
     currency, availability = record.currency or "", record.availability
     shipping = record.shipping_minor
-    # The time first: what is written together stands together.
     place = _digest(source_product, offer.run_id, offer.target_id)
     return {
-        "id": (first_id_at(offer.observed_at) + place)[:ID_DIGITS],
+        "id": (_beginning(unit, offer) + place)[:ID_DIGITS],
         "source_product_id": source_product,
         "source_id": offer.source_id,
         "retailer_id": offer.retailer_id,
@@ -219,6 +272,17 @@ def _price_row(unit: Unit, source_product: str, offer: Offer) -> Row:
     }
 
 
+def _beginning(unit: Unit, offer: Offer) -> str:
+    """The time first: what is written together stands together.
+
+    A page that was kept can be read again: then what is read later counts as the newer price.
+    """
+    seen = first_id_at(offer.observed_at)
+    if offer.run_type is not RunType.CRAWL:
+        return seen
+    return f"{seen}{min(max(unit.now - offer.observed_at, 0), LATEST):08x}"
+
+
 def _cost_per_round(offer: Offer) -> Decimal | None:
     record = offer.record
     cost = record.cost_per_round_minor
@@ -230,7 +294,7 @@ def _cost_per_round(offer: Offer) -> Decimal | None:
     return cost * one if cost * one < HIGHEST_COST else None
 
 
-def _append(unit: Unit, rows: Sequence[Row]) -> list[str]:
+def append_prices(unit: Unit, rows: Sequence[Row]) -> list[str]:
     """Append prices; the id of each, or of the one that was there of the same observation."""
     unit.insert_all(prices, rows, do_nothing)
     ids = [row["id"] for row in rows]
@@ -247,8 +311,8 @@ def _find_same(unit: Unit, row: Row) -> str:
     return found
 
 
-def _find_previous(unit: Unit, price_ids: Sequence[str]) -> dict[str, Seen]:
-    """The last price before each that is not hidden."""
+def find_previous(unit: Unit, price_ids: Sequence[str]) -> dict[str, Seen]:
+    """The last price before each of some that is not hidden."""
     new = prices.alias()
     earlier = newest_shown(
         lambda its: [

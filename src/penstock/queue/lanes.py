@@ -53,6 +53,15 @@ class Provident(Protocol):
 
 
 @runtime_checkable
+class Homework(Protocol):
+    """A lane whose items are carried out here, not by a visit of theirs to a site."""
+
+    async def do(self, claim: Claim) -> Outcome:
+        """Carry an item out; raise `PenstockError` if that is not possible at the moment."""
+        ...
+
+
+@runtime_checkable
 class Bounded(Protocol):
     """A lane that holds only so much of what was fetched."""
 

@@ -19,8 +19,8 @@ from penstock.core.errors import PenstockError, StoreError
 from penstock.core.log import get_logger
 from penstock.kernel.model import Broken, Outcome, RateLimited, Request, Wait
 from penstock.kernel.pipeline import Pipeline
-from penstock.kernel.policy import Pace
-from penstock.queue.lanes import Bounded, Impatient, Lane, Provident, Result
+from penstock.kernel.policy import Pace, Rate
+from penstock.queue.lanes import Bounded, Homework, Impatient, Lane, Provident, Result
 from penstock.queue.ports import Bury, Claim, Claims, Ending, Release, Retry
 from penstock.queue.sources import Source
 from penstock.queue.suspects import MOST_TRIES, SUSPICIOUS, Suspects
@@ -31,6 +31,10 @@ from penstock.store.unit import Unit
 HORIZON = 10.0
 #: Of a domain whose pace is not known yet.
 FIRST_SHARE = 4
+#: Of a group whose items are carried out here: none waits for a site.
+AT_HOME = Pace((Rate(64, HORIZON),), delay=0.0, concurrency=64)
+#: What could not be carried out here is tried again after so many seconds.
+LATER = 5.0
 #: So many are remembered; then they are looked up again.
 MOST_PACES = 100_000
 PAUSE = 1.0
@@ -95,6 +99,7 @@ class Station:
         self._provident = {n: lane for n, lane in lanes.items() if isinstance(lane, Provident)}
         self._impatient = {n: lane for n, lane in lanes.items() if isinstance(lane, Impatient)}
         self._bounded = {n: lane for n, lane in lanes.items() if isinstance(lane, Bounded)}
+        self._homework = {n: lane for n, lane in lanes.items() if isinstance(lane, Homework)}
         self._pipeline = pipeline
         self._clock = clock
         self._settings = settings
@@ -239,7 +244,8 @@ class Station:
         except StoreError as error:
             get_logger().error("suspects cannot be tried", error=str(error))
             return
-        self._in_hand.extend(begun)
+        for request in begun:
+            self._begin(request)
         for item in lost:
             self._end(item, Release())
 
@@ -264,6 +270,20 @@ class Station:
         elif request := self._request_of(claim):
             self._ended(Outcome(request, None, failure, ()))
 
+    async def _do(self, lane: Homework, claim: Claim) -> None:
+        """Carry an item out that needs no visit; what we lack at the moment is no fault of its."""
+        try:
+            outcome = await lane.do(claim)
+        except PenstockError as error:
+            get_logger().error("an item cannot be carried out", item=claim.id, error=str(error))
+            self._end(claim.id, Release(LATER))
+            return
+        except Exception as error:
+            get_logger().exception("an item cannot be carried out", item=claim.id)
+            outcome = _broken(Request("", id=claim.id), "internal_error", error)
+        if self._claims.get(claim.id) is claim:
+            self._ended(outcome)
+
     def _accept(self, claim: Claim) -> None:
         """Have an item begun as soon as may be."""
         if request := self._request_of(claim):
@@ -273,7 +293,14 @@ class Station:
             elif claim.lost >= SUSPICIOUS:
                 self._suspects.add(request)
             else:
-                self._in_hand.append(request)
+                self._begin(request)
+
+    def _begin(self, request: Request) -> None:
+        claim = self._claims.get(request.id)
+        if claim and (at_home := self._homework.get(claim.lane)):
+            _run_errand(self._making, claim, self._do(at_home, claim))
+        else:
+            self._in_hand.append(request)
 
     def _request_of(self, claim: Claim) -> Request | None:
         try:
@@ -286,7 +313,8 @@ class Station:
         if claim.group not in self._paces:
             if len(self._paces) >= MOST_PACES:
                 self._paces.clear()
-            self._paces[claim.group] = self._pipeline.pace_of(request)
+            is_at_home = claim.lane in self._homework
+            self._paces[claim.group] = AT_HOME if is_at_home else self._pipeline.pace_of(request)
         return request
 
     # ── ending

@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, StatementError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import QueuePool
 
@@ -56,6 +56,25 @@ ROWS_AT_ONCE = 128
 #: A process that is frozen, or cut off, in the middle of a transaction holds its locks no longer
 #: than this; shorter than the silence after which its claims are taken back.
 IDLE_MS = 10_000
+IDLE = "idle_in_transaction_session_timeout"
+#: How to connect to a server that keeps a connection for whoever opened it.
+KEEPING = {
+    "timeout": 10,
+    "server_settings": {"application_name": "penstock", IDLE: str(IDLE_MS)},
+}
+#: How to connect through pgbouncer in transaction mode: the next transaction may be on another
+#: connection to the server, so nothing may stay on one, be it a setting or a prepared statement.
+SHARING = {
+    "timeout": 10,
+    "server_settings": {"application_name": "penstock"},
+    "statement_cache_size": 0,
+    "prepared_statement_cache_size": 0,
+    "prepared_statement_name_func": lambda: "",
+}
+#: What is said where that is not done: a statement is there already or not at all, or a setting
+#: is refused.
+SIGNS_OF_SHARING = ("42P05", "26000")
+UNKNOWN_SETTING = f"unsupported startup parameter: {IDLE}"
 #: What a connection to SQLite keeps of the file; the system keeps the rest of it anyway.
 WRITER_CACHE_KB, READER_CACHE_KB = 4_096, 2_048
 #: So many changed pages may be more than that until they are committed.
@@ -305,6 +324,11 @@ def _read_url(settings: StoreSettings) -> URL:
         raise SettingsError("PENSTOCK_STORE__URL is not a URL") from error
 
 
+def server_url(settings: StoreSettings) -> URL:
+    """The URL of a shared store, with the client that we use."""
+    return _read_url(settings).set(drivername="postgresql+asyncpg")
+
+
 class Postgres:
     """A server that many machines share."""
 
@@ -312,26 +336,21 @@ class Postgres:
     has_channels = True
 
     def __init__(self, settings: StoreSettings) -> None:
-        url = _read_url(settings).set(drivername="postgresql+asyncpg")
         try:
             self._engine = create_async_engine(
-                url,
+                server_url(settings),
                 pool_size=settings.pool_size,
                 max_overflow=0,
                 pool_timeout=POOL_SECONDS,
-                connect_args={
-                    "timeout": 10,
-                    "server_settings": {
-                        "application_name": "penstock",
-                        "idle_in_transaction_session_timeout": str(IDLE_MS),
-                    },
-                },
+                connect_args=SHARING if settings.pgbouncer else KEEPING,
             )
         except ModuleNotFoundError as error:
             raise SettingsError(
                 "PENSTOCK_STORE__URL needs the PostgreSQL client: pip install 'penstock[postgres]'"
             ) from error
         self.writing = self.reading = self._engine.sync_engine
+        if settings.pgbouncer:
+            event.listen(self.writing, "begin", _begin_with(f"SET LOCAL {IDLE} = {IDLE_MS}"))
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         return await self.write(work, quick=True)
@@ -373,10 +392,24 @@ class Postgres:
             return True
         if not isinstance(error, DBAPIError):
             return False
+        if is_shared_connection(error):
+            return False
         if error.connection_invalidated:
             return True
         code = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None) or ""
         return code.startswith(PASSING)
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, in short: the whole of it would show the values of a statement."""
+    cause = error.orig if isinstance(error, StatementError) and error.orig else error
+    return str(cause).partition("\n")[0] or type(error).__name__
+
+
+def is_shared_connection(error: Exception) -> bool:
+    """Whether an error comes of a pgbouncer in transaction mode that nobody told us of."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(cause, "sqlstate", None) in SIGNS_OF_SHARING or UNKNOWN_SETTING in str(cause)
 
 
 def open_dialect(settings: StoreSettings, clock: Clock) -> Dialect:

@@ -10,8 +10,9 @@ from penstock.store.schema import metadata
 from penstock.store.unit import Unit
 
 AT_ONCE = 1000
-#: Who works now and who has which seat says nothing about a restored store; a cache fills itself.
-PASSING = frozenset({"workers", "seats", "clock", "page_cache", "stream_holders"})
+#: Who works now and who has which seat says nothing about a restored store; a cache fills itself,
+#: and an index is built again.
+PASSING = frozenset({"workers", "seats", "clock", "page_cache", "stream_holders", "product_search"})
 
 
 def tables() -> Sequence[Table]:

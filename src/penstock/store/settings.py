@@ -16,6 +16,9 @@ class StoreSettings(Section):
     url: SecretStr = Field(
         SecretStr(""), description="postgresql://user:password@host/name; empty: SQLite in folder"
     )
+    pgbouncer: bool = Field(
+        False, description="whether the URL is that of a pgbouncer in transaction mode"
+    )
     pool_size: int = Field(8, ge=2, description="connections to PostgreSQL")
     ride_out_seconds: float = Field(
         60, gt=0, description="how long a lost server or a full disk is waited for"

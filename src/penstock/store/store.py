@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError, StatementError
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
 from penstock.core.clock import Clock
-from penstock.core.errors import PenstockError, StoreError, StoreLost
+from penstock.core.errors import PenstockError, SettingsError, StoreError, StoreLost
 from penstock.core.log import get_logger
-from penstock.store.dialect import Dialect, open_dialect
+from penstock.store.dialect import Dialect, first_line, is_shared_connection, open_dialect
 from penstock.store.settings import StoreSettings
 from penstock.store.unit import Unit
 
@@ -134,8 +134,8 @@ class Store:
                 if not (isinstance(error, NoFreeConnection) or self._dialect.passes(error)):
                     raise _explained(error) from error
                 if self._clock.monotonic() >= give_up_at:
-                    raise StoreLost(f"the store is out of reach: {_first_line(error)}") from error
-                get_logger().warning("store: trying again", error=_first_line(error))
+                    raise StoreLost(f"the store is out of reach: {first_line(error)}") from error
+                get_logger().warning("store: trying again", error=first_line(error))
             await self._clock.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, LONGEST_PAUSE)
 
@@ -184,13 +184,12 @@ def _cut_off(group: list[_Job], jobs: asyncio.Queue[_Job]) -> None:
 
 
 def _explained(error: Exception) -> PenstockError:
-    said = _first_line(error)
+    said = first_line(error)
+    if is_shared_connection(error):
+        return SettingsError(
+            "PENSTOCK_STORE__URL is that of a pgbouncer in transaction mode: "
+            f"set PENSTOCK_STORE__PGBOUNCER=true ({said})"
+        )
     if "no such table" in said or "UndefinedTable" in said or "does not exist" in said:
         return StoreError(f"the store has not been set up: run `penstock db upgrade` ({said})")
     return StoreError(f"the store refused: {said}")
-
-
-def _first_line(error: Exception) -> str:
-    # Not the whole of it: that would show the values, and may be too deep to be shown.
-    cause = error.orig if isinstance(error, StatementError) and error.orig else error
-    return str(cause).partition("\n")[0] or type(error).__name__

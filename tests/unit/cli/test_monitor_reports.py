@@ -12,11 +12,10 @@ from typer.testing import CliRunner, Result
 from penstock.cli.monitor_reports import alerts, shadow
 from penstock.core.clock import SystemClock
 from penstock.events.log import EventLog
+from penstock.notify.ops import OpsAlert, OpsAlerts, resolve
 from penstock.store.settings import StoreSettings
 from penstock.store.store import Store, open_store
 from penstock.store.unit import Unit
-from penstock.workloads.monitor.alerts import OpsAlerts, resolve
-from penstock.workloads.monitor.ending import OpsAlert
 from tests.stores import make_sqlite
 from tests.unit.products.offers import open_shop
 from tests.unit.workloads.monitor.watched import add_result, add_run, add_target

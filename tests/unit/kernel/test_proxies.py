@@ -62,6 +62,7 @@ def test_proxy_is_read_from_its_url(text: str, proxy: Proxy) -> None:
         f"http://jo:{PASSWORD}@p.test:port",
         f"http://jo:{PASSWORD}@[::1",
         f"http://jo:{PASSWORD}\u2100@p.test:1",
+        f"http://j%00o:{PASSWORD}@p.test:1",
     ],
 )
 def test_what_is_no_proxy_is_refused_without_telling_the_password(text: str) -> None:
@@ -92,6 +93,40 @@ def test_proxies_are_taken_in_turn() -> None:
     pool = three()
 
     assert [str(pool.lease(f"{n}.test"))[7:8] for n in range(5)] == ["a", "b", "c", "a", "b"]
+
+
+def test_the_least_recently_used_one_is_taken() -> None:
+    clock = HandClock()
+    pool = three(clock)
+    first, second, third = (member.proxy for member in pool.members)
+    for avoid in ([second, third], [first, second]):
+        pool.lease("shop.test", avoid=avoid)
+        clock.move(1)
+
+    assert pool.lease("a.test") == second
+    assert pool.lease("b.test") == first
+    assert pool.lease("c.test") == third
+
+
+def test_one_that_stands_twice_in_the_settings_is_one() -> None:
+    pool = pool_of("http://jo:pw@a:1#de", "http://jo:pw@a:1#de", "http://al:pw@a:1#de")
+
+    assert [member.proxy.user for member in pool.members] == ["jo", "al"]
+    with pytest.raises(SettingsError, match="http://a:1 stands there twice") as error:
+        pool_of(f"http://jo:{PASSWORD}@a:1", "http://jo:pw@a:1")
+    assert PASSWORD not in str(error.value)
+
+
+def test_a_policy_may_ask_for_another_rest() -> None:
+    clock = HandClock()
+    pool = pool_of("http://a:1", clock=clock)
+    pool.lease("shop.test", rest=0.5)
+
+    assert pool.look("shop.test", rest=0.5) == 0.5
+    assert pool.look("shop.test") == 30
+    clock.move(0.5)
+    assert pool.look("shop.test", rest=0.5) is None
+    assert isinstance(pool.lease("shop.test", rest=0.5), Proxy)
 
 
 def test_proxy_rests_for_the_domain_it_was_used_for_and_for_no_other() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.provision import kafka, programs
+from tools.provision import maven as mvn
+from tools.provision import programs
 from tools.provision.kafka import KAFKA, class_path, mock_cluster
 from tools.provision.model import UnavailableError
 from tools.provision.ways import ways_to
@@ -42,7 +43,7 @@ def test_kafka_is_fetched_once(maven: Path) -> None:
 
 def test_kafka_is_fetched_again_where_something_of_it_is_gone(maven: Path) -> None:
     class_path()
-    (answer,) = kafka.cache_folder().glob("*.classpath")
+    (answer,) = mvn.cache_folder().glob("*.classpath")
     answer.write_text(f"{maven}:/no/such.jar")
 
     assert class_path() == str(maven)
@@ -51,7 +52,7 @@ def test_kafka_is_fetched_again_where_something_of_it_is_gone(maven: Path) -> No
 
 def test_no_maven_means_no_kafka(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PENSTOCK_TEST_MAVEN", raising=False)
-    monkeypatch.setattr(kafka, "find", lambda _tool: None)
+    monkeypatch.setattr(mvn, "find", lambda _tool: None)
 
     with pytest.raises(UnavailableError, match="no mvn"):
         class_path()

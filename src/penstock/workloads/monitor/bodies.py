@@ -1,12 +1,10 @@
 """What callers of the monitor's API send."""
 
 import re
-from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -17,8 +15,8 @@ from pydantic import (
 )
 
 from penstock.core.money import currencies
-from penstock.core.urls import MAX_URL_LENGTH
 from penstock.products.sources import ScrapeConfig, Visibility
+from penstock.web.bodies import AdapterName, Address, Body, Domain, Id, Moment, as_number, named
 from penstock.workloads.monitor.drafting import LONGEST_NOTE, MOST_PRIORITY, Wanted
 from penstock.workloads.monitor.importing import Existing, Format, Plan
 from penstock.workloads.monitor.model import DisabledReason
@@ -28,7 +26,6 @@ from penstock.workloads.monitor.rules import RuleKind
 _SPACES = r"\x00-\x20\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f\u3000\ufeff"
 AMOUNT = r"^(0\.(0[1-9]|[1-9][0-9]?)|[1-9][0-9]{0,7}(\.[0-9]{1,2})?)$"
 _AMOUNT = re.compile(AMOUNT)
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 #: A time and the id of what happened then: where a list goes on.
 PLACE = r"^[0-9]{1,15}\.[0-9a-f]{32}$"
 MOST_REPLAYED = 500
@@ -41,19 +38,6 @@ def _as_amount(value: Any) -> Any:
     return Decimal(value)
 
 
-def as_date(value: Any) -> Any:
-    """A date and time as text: a number could be seconds or milliseconds."""
-    if isinstance(value, datetime) or (isinstance(value, str) and _DATE.match(value)):
-        return value
-    raise ValueError("must be a date and time")
-
-
-def _as_number(value: Any) -> Any:
-    if isinstance(value, str | bool):
-        raise ValueError("must be a number")
-    return value
-
-
 #: Words that no database, log or terminal stumbles over.
 Word = Annotated[
     str,
@@ -61,20 +45,7 @@ Word = Annotated[
         min_length=1, max_length=200, pattern=rf"^[^{_SPACES}]([^\x00-\x1f\x7f-\x9f]*)$"
     ),
 ]
-Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
-Address = Annotated[
-    str,
-    Field(min_length=1, max_length=MAX_URL_LENGTH, json_schema_extra={"format": "uri"}),
-]
-
-
-def _named(what: str) -> Any:
-    return Field(min_length=1, max_length=200, json_schema_extra={"format": what})
-
-
-AdapterName = Annotated[str, _named("adapter")]
-SourceName = Annotated[str, _named("source")]
-Domain = Annotated[str, _named("domain")]
+SourceName = Annotated[str, named("source")]
 Schedule = Annotated[
     str,
     Field(
@@ -84,7 +55,7 @@ Schedule = Annotated[
         json_schema_extra={"format": "schedule", "examples": ["6h"]},
     ),
 ]
-Priority = Annotated[int, Field(ge=-MOST_PRIORITY, le=MOST_PRIORITY), BeforeValidator(_as_number)]
+Priority = Annotated[int, Field(ge=-MOST_PRIORITY, le=MOST_PRIORITY), BeforeValidator(as_number)]
 Notes = Annotated[str, Field(max_length=LONGEST_NOTE)]
 Why = Annotated[
     str,
@@ -97,12 +68,6 @@ Amount = Annotated[
     WithJsonSchema({"type": "string", "pattern": AMOUNT, "examples": ["19.99"]}),
 ]
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$"), Field(examples=["USD"])]
-
-
-class Body(BaseModel):
-    """What is sent; names that are not known are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def _name_headers(schema: dict[str, Any]) -> None:
@@ -273,12 +238,12 @@ class NewReplay(Body):
     adapter: AdapterName = Field(
         description="NAME, or NAME@VERSION of PENSTOCK_EXTRACT__CANDIDATES."
     )
-    since: Annotated[datetime, BeforeValidator(as_date)] | None = Field(
+    since: Moment | None = Field(
         None, description="Pages of results from then on; of the last 7 days if absent."
     )
     source: SourceName | None = Field(None, description="The name or id of a source.")
     target_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default_factory=list)
-    limit: Annotated[int, Field(ge=1, le=MOST_REPLAYED), BeforeValidator(_as_number)] = Field(
+    limit: Annotated[int, Field(ge=1, le=MOST_REPLAYED), BeforeValidator(as_number)] = Field(
         200, description="So many pages at most."
     )
     cursor: Annotated[str, StringConstraints(pattern=PLACE)] | None = Field(

@@ -11,6 +11,7 @@ from sqlalchemy import bindparam, select, update
 
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
+from penstock.notify.ops import OpsAlert
 from penstock.quality.drift import (
     NUMBERS,
     SMALLEST_BATCH,
@@ -51,16 +52,6 @@ MOST_RUNS = 700
 NEXT_CANARY_MS = 600_000
 #: Runs of URLs that failed before: few of a shop's, and counted already.
 CHOSEN_BY_FAILURE = (Trigger.RETRY.value, Trigger.RECHECK.value)
-
-
-@dataclass(frozen=True, slots=True)
-class OpsAlert:
-    """Something that ops are to be told of; `subject` is what it is about."""
-
-    kind: str
-    subject: str
-    severity: str
-    message: str
 
 
 #: Tells ops of something, as part of the unit of work.

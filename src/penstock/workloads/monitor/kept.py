@@ -5,8 +5,8 @@ from typing import Any
 
 from penstock.kernel.model import Page
 
-#: In a result's document: what was read, with the page's own verdict; and what a candidate read.
-RECORD, EVIDENCE, SHADOW = "record", "evidence", "shadow"
+#: In a result's document: what was read, with the page's own verdict.
+RECORD, EVIDENCE = "record", "evidence"
 
 
 def page_of(document: Mapping[str, Any], body: bytes) -> Page | None:

@@ -9,6 +9,7 @@ from penstock.core.clock import Clock
 from penstock.extract.registry import Registry
 from penstock.kernel.model import Failure, Outcome, Page, Refused, Request
 from penstock.kernel.reading import Reading
+from penstock.quality.shadow import SHADOW
 from penstock.queue.lanes import Result
 from penstock.queue.ports import Bury, Claim, Done, Ending
 from penstock.store.unit import Unit
@@ -116,7 +117,7 @@ class MonitorLane:
                 name: list(found) for name, found in reading.extraction.evidence.items()
             }
             if shadow := self._compare(page, reading):
-                document["shadow"] = shadow
+                document[SHADOW] = shadow
         return Content(
             document=document,
             observed_at=int(self._clock.now().timestamp() * 1000),

@@ -2,31 +2,23 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BeforeValidator
 
 from penstock.core.errors import SettingsError
 from penstock.products.export import ParquetParts
 from penstock.products.history import Filter
+from penstock.web.asking import Id, IdQuery, Limit, Time, Word, hex_of, milliseconds
 from penstock.web.documents import ACCEPTED, answers
 from penstock.web.envelope import ApiResponse, answer
 from penstock.web.errors import invalid
 from penstock.web.guard import Reader
-from penstock.workloads.monitor.asking import (
-    Id,
-    IdQuery,
-    Limit,
-    Operator,
-    Word,
-    hex_of,
-    milliseconds,
-)
-from penstock.workloads.monitor.bodies import PLACE, NewCorrection, as_date
+from penstock.web.views import view
+from penstock.workloads.monitor.asking import Operator
+from penstock.workloads.monitor.bodies import PLACE, NewCorrection
 from penstock.workloads.monitor.service import MonitorService
 from penstock.workloads.monitor.views import (
     CorrectionView,
@@ -34,7 +26,6 @@ from penstock.workloads.monitor.views import (
     PriceView,
     ProductView,
     VisiblePriceView,
-    view,
     view_price,
 )
 
@@ -45,11 +36,6 @@ TEXT: dict[str, Any] = {"schema": {"type": "string"}}
 PARQUET = "application/vnd.apache.parquet"
 
 
-Time = Annotated[
-    datetime | None,
-    BeforeValidator(as_date),
-    Query(description="ISO 8601; without a zone it is UTC."),
-]
 Place = Annotated[
     str | None,
     Query(

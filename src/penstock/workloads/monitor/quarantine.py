@@ -13,6 +13,7 @@ from penstock.core.urls import parse
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
 from penstock.kernel.records import Product
+from penstock.products.announcing import product_messages
 from penstock.products.history import last_seen
 from penstock.products.model import Offer, Written, refusal_of
 from penstock.products.writing import write_offers
@@ -129,6 +130,8 @@ class Quarantine:
         )
         [written] = write_offers(unit, [offer])
         decided = self._decide(unit, row, QuarantineStatus.RELEASED, said, written.price_id)
+        if written.changes_catalogue:
+            self._log.append(unit, product_messages(unit, [written.source_product_id]))
         if _is_newest(unit, offer, written):
             change = change_of(offer, written)
             self._log.append(unit, messages_of(change))

@@ -23,6 +23,7 @@ from penstock.kernel.records import (
     QuarantineReason,
     Verdict,
 )
+from penstock.products.announcing import product_messages
 from penstock.products.history import last_seen, seen_in_runs
 from penstock.products.model import Offer, Written, refusal_of
 from penstock.products.writing import source_product_id, write_offers
@@ -131,6 +132,7 @@ class Recorder:
         counted = [(end.run["id"], _fate(end).counts, end.is_unchanged) for end in ends]
         # Events come last: who writes them keeps all others from writing theirs.
         news = News([message for change in changes for message in messages_of(change)])
+        news.append(unit, product_messages(unit, _shown_anew(ends)))
         news.append(unit, [_set_aside_message(row) for row in rows])
         self._ends.count(unit, runs, counted, by_pair(statuses), news)
         self._tell_changes(unit, changes)
@@ -158,6 +160,12 @@ def _write_offers(unit: Unit, ends: Sequence[_End]) -> list[Change]:
         end.written = each
         changes.append(change_of(offer, each))
     return changes
+
+
+def _shown_anew(ends: Sequence[_End]) -> list[str]:
+    """Products of which the catalogue shows something else now."""
+    written = [end.written for end in ends if end.written]
+    return [each.source_product_id for each in written if each.changes_catalogue]
 
 
 def _set_aside(unit: Unit, ends: Sequence[_End]) -> list[Row]:

@@ -4,20 +4,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from penstock.web.asking import Cursor, Limit, Time, Word, milliseconds, one_page
 from penstock.web.documents import ACCEPTED, answers
 from penstock.web.envelope import ApiResponse, answer
-from penstock.workloads.monitor.asking import (
-    Cursor,
-    Limit,
-    Onlooker,
-    Operator,
-    Word,
-    milliseconds,
-    one_page,
-)
+from penstock.web.views import moment, view
+from penstock.workloads.monitor.asking import Onlooker, Operator
 from penstock.workloads.monitor.bodies import NewReplay
 from penstock.workloads.monitor.model import DAY_MS
-from penstock.workloads.monitor.price_routes import Time, place_of
+from penstock.workloads.monitor.price_routes import place_of
 from penstock.workloads.monitor.replaying import Selection
 from penstock.workloads.monitor.report_views import (
     AlertView,
@@ -28,7 +22,6 @@ from penstock.workloads.monitor.report_views import (
 )
 from penstock.workloads.monitor.service import MonitorService
 from penstock.workloads.monitor.told import Severity, Wanted
-from penstock.workloads.monitor.views import moment, view
 
 A_WEEK_MS = 7 * DAY_MS
 

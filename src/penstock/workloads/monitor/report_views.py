@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from penstock.quality.compare import Change
+from penstock.quality.shadow import ShadowReport
+from penstock.web.views import A_TIME, AN_ID, moment
 from penstock.workloads.monitor.replaying import Part
-from penstock.workloads.monitor.shadow import ShadowReport
 from penstock.workloads.monitor.told import Severity
-from penstock.workloads.monitor.views import A_TIME, AN_ID, moment
 
 
 class AlertView(BaseModel):

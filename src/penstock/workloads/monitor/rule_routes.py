@@ -2,18 +2,10 @@
 
 from fastapi import APIRouter, Response
 
+from penstock.web.asking import Cursor, Id, IdQuery, Limit, hex_of, one_page
 from penstock.web.documents import ACCEPTED, answers
 from penstock.web.envelope import ApiResponse, answer
-from penstock.workloads.monitor.asking import (
-    Cursor,
-    Id,
-    IdQuery,
-    Limit,
-    Onlooker,
-    Operator,
-    hex_of,
-    one_page,
-)
+from penstock.workloads.monitor.asking import Onlooker, Operator
 from penstock.workloads.monitor.bodies import NewRule
 from penstock.workloads.monitor.service import MonitorService
 from penstock.workloads.monitor.views import RuleView, view_rule

@@ -4,20 +4,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
+from penstock.web.asking import Cursor, Id, IdQuery, Limit, Word, hex_of, one_page
 from penstock.web.documents import ACCEPTED, answers
 from penstock.web.envelope import ApiResponse, answer
 from penstock.web.errors import Conflict, NotFound, QueueFull
-from penstock.workloads.monitor.asking import (
-    Cursor,
-    Id,
-    IdQuery,
-    Limit,
-    Onlooker,
-    Operator,
-    Word,
-    hex_of,
-    one_page,
-)
+from penstock.web.files import PAGE, foreign_page
+from penstock.web.views import view
+from penstock.workloads.monitor.asking import Onlooker, Operator
 from penstock.workloads.monitor.bodies import Decision, Disabling, NewRun, Release
 from penstock.workloads.monitor.model import QuarantineStatus, RunStatus
 from penstock.workloads.monitor.runs import Launch
@@ -28,7 +21,6 @@ from penstock.workloads.monitor.views import (
     QuarantinedView,
     RunView,
     WhyView,
-    view,
     view_why,
 )
 
@@ -247,16 +239,4 @@ def _add_diagnosis(router: APIRouter, service: MonitorService) -> None:
     )
     async def page(result_id: Id, key: Operator) -> Response:
         del key
-        data = await service.page(result_id.hex)
-        # Somebody else wrote it: it must not run in the origin of this API.
-        headers = {
-            "Content-Security-Policy": "sandbox; default-src 'none'",
-            "X-Content-Type-Options": "nosniff",
-            "Content-Disposition": f'attachment; filename="{result_id.hex}.html"',
-        }
-        return Response(data, media_type="application/octet-stream", headers=headers)
-
-
-PAGE: dict[str, Any] = {
-    "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}
-}
+        return foreign_page(await service.page(result_id.hex), f"{result_id.hex}.html")

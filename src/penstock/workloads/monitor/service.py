@@ -15,9 +15,11 @@ from penstock.events.log import EventLog
 from penstock.extract.registry import Registry
 from penstock.kernel.admission import Admission
 from penstock.products import corrections, history, visible
+from penstock.products.announcing import price_messages
 from penstock.products.history import Filter as PriceFilter
 from penstock.products.tables import products
 from penstock.quality.settings import QualitySettings
+from penstock.quality.shadow import ShadowReport
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.web.errors import Conflict, NotFound, invalid
@@ -31,7 +33,7 @@ from penstock.workloads.monitor.quarantine import Quarantine
 from penstock.workloads.monitor.replaying import Part, Replaying, Selection
 from penstock.workloads.monitor.runs import Launch, Launcher, PutIn, RunRefused, Runs
 from penstock.workloads.monitor.settings import MonitorSettings
-from penstock.workloads.monitor.shadow import ShadowReport, report_of_newest
+from penstock.workloads.monitor.shadow import report_of_newest
 from penstock.workloads.monitor.shops import Shops
 from penstock.workloads.monitor.tables import scrape_results
 from penstock.workloads.monitor.targets import Targets, find_target, look_up
@@ -65,6 +67,7 @@ class Prices:
     """Prices: those that consumers may see, and all of them for ops."""
 
     store: Store
+    log: EventLog
 
     async def current(self, product_id: str) -> list[Row]:
         """What consumers may see of what a product costs now."""
@@ -123,13 +126,16 @@ class Prices:
 
     async def correct(self, price_id: str, price: Decimal | None, *, who: str, why: str) -> str:
         """Hide a price, or let another amount stand in its place; the id of the correction."""
-        if price is None:
-            return await self.store.write(
-                lambda unit: corrections.hide(unit, price_id, who=who, why=why)
-            )
-        return await self.store.write(
-            lambda unit: corrections.override(unit, price_id, price, who=who, why=why)
-        )
+
+        def work(unit: Unit) -> str:
+            if price is None:
+                made = corrections.hide(unit, price_id, who=who, why=why)
+            else:
+                made = corrections.override(unit, price_id, price, who=who, why=why)
+            self.log.append(unit, price_messages(unit, price_id))
+            return made
+
+        return await self.store.write(work)
 
     async def corrections(self, price_id: str) -> list[Row]:
         """All corrections that a price ever had."""
@@ -138,7 +144,12 @@ class Prices:
 
     async def revoke(self, correction_id: str, who: str) -> None:
         """Let a price count again as it was seen."""
-        await self.store.write(lambda unit: corrections.revoke(unit, correction_id, who=who))
+
+        def work(unit: Unit) -> None:
+            price_id = corrections.revoke(unit, correction_id, who=who)
+            self.log.append(unit, price_messages(unit, price_id))
+
+        await self.store.write(work)
 
 
 def find_product(unit: Unit, product_id: str) -> Row:
@@ -328,7 +339,7 @@ def open_service(
     return MonitorService(
         store=store,
         blobs=means.blobs,
-        shops=Shops(store, drafter),
+        shops=Shops(store, drafter, log),
         targets=Targets(store, drafter, log, means.chance, settings.default_schedule),
         importer=Importer(store, drafter, log, settings.import_lines),
         exporter=Exporter(store),
@@ -336,7 +347,7 @@ def open_service(
         runs=Runs(store, launcher),
         adapters=Adapters(store, log),
         quarantine=Quarantine(store, log),
-        prices=Prices(store),
+        prices=Prices(store, log),
         alerts=Alerts(store, means.admission),
         told=Told(store),
         replaying=Replaying(store, means.blobs, means.registry, quality),

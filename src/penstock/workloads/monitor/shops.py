@@ -6,7 +6,9 @@ from typing import Any
 
 from penstock.core.errors import UrlError
 from penstock.core.urls import parse
+from penstock.events.log import EventLog
 from penstock.products import sources as shops
+from penstock.products.announcing import source_message
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.web.errors import NotFound, invalid
@@ -21,6 +23,7 @@ class Shops:
 
     store: Store
     drafter: Drafter
+    log: EventLog
 
     async def all(self, domain: str | None = None) -> list[Row]:
         """Sources by name."""
@@ -74,16 +77,19 @@ class Shops:
 
         def work(unit: Unit) -> Row:
             source = shops.get_source(unit, name_or_id)
-            source_id = source["id"]
+            source_id, is_other = source["id"], False
             if changes.get("adapter_id"):
                 domain = changes.get("domain") or source["domain"]
                 self._check_adapter(domain, changes["adapter_id"])
             if changes:
                 source = shops.edit_source(unit, source_id, who=who, **changes)
             if visibility is not None:
+                is_other = visibility != source["visibility_status"]
                 source = shops.set_visibility(unit, source_id, visibility, who=who)
             if trusted is not None:
                 source = shops.set_trust(unit, source_id, upc_trusted=trusted, who=who)
+            if is_other:
+                self.log.append(unit, [source_message(source_id, shops.Visibility(visibility))])
             return source
 
         return await self.store.write(work)

@@ -2,12 +2,14 @@
 
 from fastapi import APIRouter, Response
 
+from penstock.web.asking import Id, Word
 from penstock.web.documents import ACCEPTED, answers
 from penstock.web.envelope import ApiResponse, answer
-from penstock.workloads.monitor.asking import Id, Onlooker, Operator, Word
+from penstock.web.views import view
+from penstock.workloads.monitor.asking import Onlooker, Operator
 from penstock.workloads.monitor.bodies import NewRetailer, NewSource, SourceChanges
 from penstock.workloads.monitor.service import MonitorService
-from penstock.workloads.monitor.views import RetailerView, SourceView, view
+from penstock.workloads.monitor.views import RetailerView, SourceView
 
 
 def add(router: APIRouter, service: MonitorService) -> None:

@@ -6,17 +6,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
+from penstock.web.asking import Cursor, Id, Limit, Word, one_page
 from penstock.web.documents import ACCEPTED, answers
 from penstock.web.envelope import ApiResponse, answer
-from penstock.workloads.monitor.asking import (
-    Cursor,
-    Id,
-    Limit,
-    Onlooker,
-    Operator,
-    Word,
-    one_page,
-)
+from penstock.workloads.monitor.asking import Onlooker, Operator
 from penstock.workloads.monitor.bodies import Import, NewTarget, Requeue, TargetChanges
 from penstock.workloads.monitor.importing import Format
 from penstock.workloads.monitor.model import TargetStatus

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import select
 
+from penstock.notify.tables import ops_alerts
 from penstock.store.store import Store
-from penstock.workloads.monitor.tables import ops_alerts
 
 
 class Severity(StrEnum):

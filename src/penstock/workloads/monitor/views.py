@@ -1,13 +1,12 @@
 """What the monitor knows, as callers of its API see it: times in ISO 8601, amounts as text."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from penstock.products.sources import Visibility
+from penstock.web.views import A_TIME, AN_ID, moment, plain, view
 from penstock.workloads.monitor.model import (
     DisabledReason,
     QuarantineStatus,
@@ -18,9 +17,6 @@ from penstock.workloads.monitor.model import (
 from penstock.workloads.monitor.rules import Rule, RuleKind
 from penstock.workloads.monitor.targets import waits_for
 from penstock.workloads.monitor.why import Explanation
-
-A_TIME = "2026-03-04T12:00:00.000Z"
-AN_ID = "019570c251f07c3a9c1e2f6f0a3b4c5d"
 
 
 class RetailerView(BaseModel):
@@ -326,26 +322,6 @@ class WhyView(BaseModel):
     last: dict[str, Any] | None
     last_good: dict[str, Any] | None
     differences: list[dict[str, Any]]
-
-
-def moment(milliseconds: int | None) -> str | None:
-    """A time of the store as ISO 8601 in UTC."""
-    if milliseconds is None:
-        return None
-    at = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def view(model: type[BaseModel], row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with the fields of a model, as plain data."""
-    return {name: plain(name, row[name]) for name in model.model_fields}
-
-
-def plain(name: str, value: Any) -> Any:
-    """A value of a row as JSON has it."""
-    if name.endswith("_at") and isinstance(value, int):
-        return moment(value)
-    return f"{value:f}" if isinstance(value, Decimal) else value
 
 
 def view_target(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from penstock.extract.registry import Registry
 from penstock.web.cursors import Cursor, one_page
 from penstock.web.documents import ACCEPTED, answers
 from penstock.web.envelope import ApiResponse, answer
+from penstock.web.files import EVENT_STREAM, event_stream
 from penstock.web.guard import Reader, Scraper
 from penstock.web.keys import Key
 from penstock.workloads.scrape.model import (
@@ -198,8 +199,7 @@ def _add_jobs(router: APIRouter, desk: Desk) -> None:
     ) -> Response:
         await desk.service.job(key, str(job_id))
         events = desk.stream.events(str(job_id), Place.read(last_event_id))
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+        return event_stream(events)
 
     @router.post(
         "/scrape/jobs/{job_id:uuid}/cancel",
@@ -209,14 +209,6 @@ def _add_jobs(router: APIRouter, desk: Desk) -> None:
     )
     async def cancel_job(job_id: JobId, key: Scraper) -> Response:
         return answer(view_job(await desk.service.cancel_job(key, str(job_id))))
-
-
-_TEXT = {"type": "string"}
-EVENT_STREAM: dict[str, Any] = {
-    "text/event-stream": {
-        "schema": {"type": "object", "properties": {"id": _TEXT, "event": _TEXT, "data": _TEXT}}
-    }
-}
 
 
 def _add_tasks(router: APIRouter, desk: Desk) -> None:

@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-import orjson
-
 from penstock.core.clock import Clock
+from penstock.web.files import event
 from penstock.workloads.scrape.model import is_over
 from penstock.workloads.scrape.service import ScrapeService
 from penstock.workloads.scrape.settings import ScrapeSettings
@@ -81,23 +80,18 @@ class JobStream:
                 for place, task in _in_order_of_ends(tasks):
                     if not at.has_told(place):
                         at = at.after(place)
-                        yield _event("task", summarise_task(task), str(at))
+                        yield event("task", summarise_task(task), str(at))
                 view = view_job(job)
                 if view != shown:
-                    yield _event("job", view)
+                    yield event("job", view)
                     shown, silent_since = view, self._clock.monotonic()
                 if is_over(job):
-                    yield _event("end", {"job_id": job_id, "status": job["status"]})
+                    yield event("end", {"job_id": job_id, "status": job["status"]})
                     return
                 if self._clock.monotonic() - silent_since >= self._settings.keep_alive_seconds:
                     silent_since = self._clock.monotonic()
                     yield b": still here\n\n"
                 await self._clock.wait_for(changed, self._settings.poll_seconds)
-
-
-def _event(name: str, data: Mapping[str, Any], event_id: str = "") -> bytes:
-    identity = f"id: {event_id}\n".encode() if event_id else b""
-    return identity + b"event: " + name.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"
 
 
 def _in_order_of_ends(tasks: Sequence[Row]) -> list[tuple[int, Row]]:

@@ -1,0 +1,159 @@
+"""The product crawler, put together: its lanes, its scheduler, and what looks after both."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.app import Platform
+from penstock.blobs.ports import Blobs
+from penstock.core.clock import Clock
+from penstock.core.errors import PenstockError
+from penstock.core.log import get_logger
+from penstock.events.log import EventLog
+from penstock.extract.registry import Registry, open_registry
+from penstock.extract.sitemap_walk import SitemapWalk, WalkLimits
+from penstock.kernel.admission import Admission, SystemLookup
+from penstock.kernel.policy import PolicyBook
+from penstock.kernel.reader import Reader
+from penstock.products.search.ports import SearchIndex
+from penstock.products.search.sql import SqlSearch
+from penstock.quality.shadow import Shadow
+from penstock.quality.standalone import StandaloneJudge
+from penstock.queue.lanes import Lane
+from penstock.queue.ports import LaneLimit
+from penstock.queue.seats import Seat
+from penstock.queue.sources import Source
+from penstock.queue.sql import SqlQueue
+from penstock.settings import Settings
+from penstock.store.store import Store
+from penstock.workloads.catalog.domains import paces_of_domains
+from penstock.workloads.catalog.downloading import DownloadLane
+from penstock.workloads.catalog.imaging import ImageLane
+from penstock.workloads.catalog.model import DOWNLOADS, WORKLOAD
+from penstock.workloads.catalog.parsing import ParseLane
+from penstock.workloads.catalog.scheduling import CatalogScheduler
+from penstock.workloads.catalog.settings import CatalogSettings
+from penstock.workloads.catalog.sitemaps import SitemapLane
+from penstock.workloads.catalog.submitting import Submitter
+
+SHADOW_SETTING = "PENSTOCK_CATALOG__SHADOW"
+#: So often it is looked what domains say of their pace.
+PACES_EVERY = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cataloguing:
+    """The parts of the crawler that the engine runs."""
+
+    settings: CatalogSettings
+    registry: Registry
+    downloads: DownloadLane
+    parses: ParseLane
+    images: ImageLane
+    sitemaps: SitemapLane
+
+    @property
+    def lanes(self) -> Sequence[Lane]:
+        """All of them."""
+        return (self.downloads, self.parses, self.images, self.sitemaps)
+
+    def scheduler(
+        self, platform: Platform, store: Store, rows: SqlQueue, seat: Seat, source: Source
+    ) -> CatalogScheduler:
+        """Who hands due tasks to the queue."""
+        return CatalogScheduler(
+            store,
+            rows.put_in,
+            seat,
+            platform.clock,
+            platform.chance,
+            settings=self.settings,
+            registry=self.registry,
+            line_of=platform.pipeline.line_of,
+            nudge=source.nudge,
+        )
+
+
+def open_cataloguing(
+    settings: Settings,
+    platform: Platform,
+    store: Store,
+    *,
+    queue: SqlQueue,
+    log: EventLog,
+    blobs: Blobs,
+) -> Cataloguing:
+    """The crawler on a store and its queue."""
+    section, pipeline, clock = settings.catalog, platform.pipeline, platform.clock
+    registry = open_registry(settings.extract.adapters, settings.extract.candidates)
+    breaker = platform.circuits.common.breaker
+
+    async def is_open(domain: str) -> bool:
+        return await breaker.look(domain) is not None
+
+    return Cataloguing(
+        settings=section,
+        registry=registry,
+        downloads=DownloadLane(
+            section,
+            store,
+            blobs,
+            log=log,
+            registry=registry,
+            put_in=queue.put_in,
+            is_open=is_open,
+            clock=clock,
+            chance=platform.chance,
+        ),
+        parses=ParseLane(
+            section,
+            settings.quality,
+            store,
+            blobs,
+            reader=Reader(registry, StandaloneJudge(settings.quality)),
+            log=log,
+            put_in=queue.put_in,
+            line_of=pipeline.line_of,
+            compare=Shadow(
+                section.shadow, registry, settings.quality, setting=SHADOW_SETTING
+            ).compare,
+        ),
+        images=ImageLane(section, blobs),
+        sitemaps=SitemapLane(
+            store,
+            open_submitter(settings),
+            lambda: SitemapWalk(
+                pipeline,
+                clock,
+                workload=WORKLOAD,
+                limits=WalkLimits(urls=section.max_submission),
+            ),
+        ),
+    )
+
+
+def open_submitter(settings: Settings) -> Submitter:
+    """Who takes URLs on; it only looks at them."""
+    admission = Admission(settings.admission, SystemLookup(1))
+    return Submitter(admission, settings.catalog.max_retries)
+
+
+def open_index(settings: Settings, store: Store, clock: Clock) -> SearchIndex:
+    """Where products are searched for: in the store, or on a server."""
+    del settings, clock
+    return SqlSearch(store)
+
+
+def limits_of(settings: CatalogSettings, retry_after: float) -> dict[str, LaneLimit]:
+    """How much may be pending; what downloads lead to is never turned away."""
+    most = LaneLimit(settings.max_queued, settings.max_queued_per_domain, retry_after)
+    return {DOWNLOADS: most}
+
+
+async def keep_learning_domains(store: Store, policies: PolicyBook, clock: Clock) -> None:
+    """Let domains be crawled as fast as their rows say, where no policy says otherwise."""
+    while True:
+        try:
+            policies.learn_for(WORKLOAD, await paces_of_domains(store))
+        except PenstockError as error:
+            get_logger().error("the paces of domains cannot be read", error=str(error))
+        await clock.sleep(PACES_EVERY)

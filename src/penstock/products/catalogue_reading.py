@@ -1,0 +1,224 @@
+"""What readers see of the catalogue: products that are not archived, of eligible sources."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from sqlalchemy import Column, ColumnElement, Select, exists, literal, select, tuple_
+
+from penstock.kernel.records import Availability
+from penstock.products.images import list_images
+from penstock.products.sources import Visibility
+from penstock.products.tables import domains, source_products, sources
+from penstock.products.visible import history_of_offer
+from penstock.store.unit import Unit
+from penstock.web.errors import NotFound
+
+Row = dict[str, Any]
+#: Where a product stands in an order: the value that it is ordered by, and its id.
+Place = tuple[Any, str]
+#: Availability as readers write it, and as it is kept.
+STOCK = {
+    each.value.lower(): each.value for each in Availability if each is not Availability.UNKNOWN
+}
+HIGHEST_PRICE, HIGHEST_RATING = Decimal("99999999.99"), Decimal("9.99")
+#: What is told of a product.
+TOLD = (
+    *("id", "product_id", "source_id", "domain_id", "crawl_task_id", "url", "url_hash"),
+    *("product_name", "description", "price", "currency", "availability", "rating"),
+    *("review_count", "brand", "category", "sku", "content_hash", "metadata", "image_url"),
+    *("created_at", "updated_at", "last_seen_at"),
+)
+
+
+class Sort(StrEnum):
+    """In which order products are listed; those without the value come last."""
+
+    NEWEST = "newest"
+    UPDATED = "updated"
+    PRICE_ASC = "price_asc"
+    PRICE_DESC = "price_desc"
+    RATING = "rating"
+    NAME = "name"
+
+
+class _Order(NamedTuple):
+    """By which column, from where, and whether all products have it."""
+
+    column: Column[Any]
+    is_descending: bool = False
+    is_always_there: bool = True
+
+
+_ORDERS = {
+    Sort.NEWEST: _Order(source_products.c.created_at, is_descending=True),
+    Sort.UPDATED: _Order(source_products.c.updated_at, is_descending=True),
+    Sort.PRICE_ASC: _Order(source_products.c.price, is_always_there=False),
+    Sort.PRICE_DESC: _Order(source_products.c.price, is_descending=True, is_always_there=False),
+    Sort.RATING: _Order(source_products.c.rating, is_descending=True, is_always_there=False),
+    Sort.NAME: _Order(source_products.c.product_name),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which products are wanted; of several values, one must fit. `after` is the last one seen.
+
+    Availability is as readers write it: in_stock, out_of_stock or backorder. Domains are names.
+    """
+
+    price_min: Decimal | None = None
+    price_max: Decimal | None = None
+    currency: str | None = None
+    availability: Sequence[str] = ()
+    brand: Sequence[str] = ()
+    category: Sequence[str] = ()
+    domain: Sequence[str] = ()
+    rating_min: Decimal | None = None
+    created_since: int | None = None
+    updated_since: int | None = None
+    sort: Sort = Sort.NEWEST
+    after: Place | None = None
+    limit: int = 50
+
+
+def list_products(unit: Unit, wanted: Filter) -> list[Row]:
+    """Products in an order, with the names of their domains."""
+    order, query = _ORDERS[wanted.sort], _visible().where(*_conditions(unit, wanted))
+    found: list[Row] = []
+    if wanted.after is None or wanted.after[0] is not None:
+        found = list(unit.rows(_with_value(query, order, wanted.after).limit(wanted.limit)))
+    left = wanted.limit - len(found)
+    if left and not order.is_always_there:
+        after = wanted.after if wanted.after and wanted.after[0] is None else None
+        found += unit.rows(_without_value(query, order, after).limit(left))
+    return [_told(row) for row in found]
+
+
+def place_of(row: Mapping[str, Any], sort: Sort) -> Place:
+    """Where a product that was listed stands: behind it the next page begins."""
+    return row[_ORDERS[sort].column.name], row["id"]
+
+
+def get_product(unit: Unit, source_product_id: str) -> Row:
+    """A product with its images, each in its place."""
+    row = _find(unit, source_product_id)
+    return row | {"images": list_images(unit, [source_product_id]).get(source_product_id, [])}
+
+
+def products_by_id(unit: Unit, ids: Sequence[str]) -> dict[str, Row]:
+    """Those of some products that readers may see, by id."""
+    query = _visible().where(unit.among(source_products.c.id, ids))
+    return {row["id"]: _told(row) for row in unit.rows(query)} if ids else {}
+
+
+def price_history(
+    unit: Unit,
+    source_product_id: str,
+    since: int | None = None,
+    until: int | None = None,
+    limit: int | None = None,
+) -> list[Row]:
+    """What a product cost, from a time and before another, oldest first; the newest of them."""
+    _find(unit, source_product_id)
+    rows = history_of_offer(unit, source_product_id, since, until, limit)
+    return [row | {"availability": spelled(row["availability"])} for row in rows]
+
+
+def images_of(unit: Unit, source_product_id: str) -> list[Row]:
+    """The images of a product, each in its place."""
+    images: list[Row] = get_product(unit, source_product_id)["images"]
+    return images
+
+
+def spelled(availability: str | None) -> str | None:
+    """Availability as readers write it; what is not known is not said."""
+    if availability is None or availability == Availability.UNKNOWN:
+        return None
+    return availability.lower()
+
+
+def _find(unit: Unit, source_product_id: str) -> Row:
+    query = _visible().where(source_products.c.id == source_product_id)
+    for row in unit.rows(query):
+        return _told(row)
+    raise NotFound("Product not found")
+
+
+def _told(row: Row) -> Row:
+    return row | {"availability": spelled(row["availability"])}
+
+
+def _visible() -> Select[Any]:
+    """All that readers may see."""
+    column = source_products.c
+    # Asked of each product, so that no engine begins with sources and sorts what they have.
+    is_eligible = exists().where(
+        sources.c.id == column.source_id, sources.c.visibility_status == Visibility.ELIGIBLE
+    )
+    site = domains.c.id == column.domain_id
+    return (
+        select(*(column[name] for name in TOLD), domains.c.domain_name)
+        .select_from(source_products.outerjoin(domains, site))
+        .where(column.domain_id.is_not(None), column.archived_at.is_(None), is_eligible)
+    )
+
+
+def _with_value(query: Select[Any], order: _Order, after: Place | None) -> Select[Any]:
+    value, each = order.column, source_products.c.id
+    if not order.is_always_there:
+        query = query.where(value.is_not(None))
+    if after:
+        place, last = tuple_(value, each), tuple_(literal(after[0], value.type), after[1])
+        query = query.where(place < last if order.is_descending else place > last)
+    if order.is_descending:
+        return query.order_by(value.desc(), each.desc())
+    return query.order_by(value, each)
+
+
+def _without_value(query: Select[Any], order: _Order, after: Place | None) -> Select[Any]:
+    value, each = order.column, source_products.c.id
+    query = query.where(value.is_(None))
+    chosen = query.where(each > after[1]) if after else query
+    # By the value, too, though it has none: then an index has them in this order.
+    return chosen.order_by(value, each)
+
+
+def _conditions(unit: Unit, wanted: Filter) -> list[ColumnElement[bool]]:
+    column = source_products.c
+    least = {
+        column.price: _at_most(wanted.price_min, HIGHEST_PRICE),
+        column.rating: _at_most(wanted.rating_min, HIGHEST_RATING),
+        column.created_at: wanted.created_since,
+        column.updated_at: wanted.updated_since,
+    }
+    found = [each >= value for each, value in least.items() if value is not None]
+    if wanted.price_max is not None:
+        found.append(column.price <= _at_most(wanted.price_max, HIGHEST_PRICE))
+    if wanted.currency is not None:
+        found.append(column.currency == wanted.currency)
+    several = {
+        column.availability: [STOCK.get(each, each) for each in wanted.availability],
+        column.brand: wanted.brand,
+        column.category: wanted.category,
+        column.domain_id: _domain_ids(unit, wanted.domain) if wanted.domain else (),
+    }
+    found += [_is_one_of(each, values) for each, values in several.items() if values]
+    return found
+
+
+def _at_most(value: Decimal | None, highest: Decimal) -> Decimal | None:
+    """A bound that fits the column; nothing is beyond it."""
+    return None if value is None else min(max(value, -highest), highest)
+
+
+def _domain_ids(unit: Unit, names: Sequence[str]) -> list[str]:
+    query = select(domains.c.id).where(unit.among(domains.c.domain_name, names))
+    # Of a name that is no domain's there are no products.
+    return list(unit.run(query).scalars()) or [""]
+
+
+def _is_one_of(column: Column[Any], values: Sequence[str]) -> ColumnElement[bool]:
+    return column == values[0] if len(values) == 1 else column.in_(values)

@@ -1,0 +1,1 @@
+"""The product crawler: pages are downloaded, kept, parsed and crawled again into a catalogue."""
