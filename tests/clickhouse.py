@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 import pytest
-from chdb.session import Session  # type: ignore[import-untyped]
+from chdb.session import Session
 
 ROWS = " FORMAT JSONEachRow"
 

@@ -121,6 +121,6 @@ async def crawling(
         asyncio.TaskGroup() as tasks,
     ):
         work = tasks.create_task(engine.work())
-        yield Crawl(site, platform, engine, service_of(settings, engine), settled)
+        yield Crawl(site, platform, engine, service_of(settings, engine, platform.clock), settled)
         engine.stop()
         await work

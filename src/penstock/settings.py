@@ -41,6 +41,7 @@ from penstock.kernel.settings import (
     SharedSettings,
 )
 from penstock.notify.settings import NotifySettings
+from penstock.products.search.settings import SearchSettings
 from penstock.quality.settings import QualitySettings
 from penstock.queue.broker import BrokerSettings
 from penstock.queue.settings import QueueSettings
@@ -174,6 +175,7 @@ class Settings(BaseSettings):
     monitor: MonitorSettings = MonitorSettings()
     stream: StreamSettings = StreamSettings()
     catalog: CatalogSettings = CatalogSettings()
+    search: SearchSettings = SearchSettings()
 
     @classmethod
     def settings_customise_sources(

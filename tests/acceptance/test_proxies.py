@@ -3,6 +3,7 @@
 A plain-HTTP proxy looks names up itself, so what is fetched through one is `localhost`.
 """
 
+import asyncio
 import json
 import os
 import shutil
@@ -10,18 +11,26 @@ import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.app import Platform
+from penstock.core.clock import SystemClock
 from penstock.kernel.model import Outcome, ProxyFailed, Request, SiteWide
-from penstock.kernel.proxies import Member
+from penstock.kernel.proxies import Member, parse_proxy
+from penstock.kernel.settings import ProxySettings
+from penstock.store.proxies import cost_of, insert_proxy, list_proxies, open_box
+from penstock.store.settings import FILE_NAME, StoreSettings
+from penstock.store.store import open_store
 from tests.platforms import platform_for, policies
 from tests.site import Reply, Site
 from tests.site.pages import page
+from tests.stores import make_sqlite
 from tests.unit.kernel.fetchers.tls import tls_front, trust
 
 USER, PASSWORD = "penstock", "s3same"
@@ -389,3 +398,79 @@ async def test_dead_proxies_say_nothing_about_robots(site: Site, tmp_path: Path,
     journey = await travel(site, tmp_path, url, *endpoints, respect_robots_txt=True)
 
     assert isinstance(journey.outcome.failure, ProxyFailed)
+
+
+@asynccontextmanager
+async def with_store(
+    site: Site, folder: Path, *endpoints: str, **proxy: Any
+) -> AsyncIterator[Platform]:
+    """A platform whose proxies stand in a store, too."""
+    if not (folder / FILE_NAME).exists():
+        await make_sqlite(folder)
+    entry = {"proxy": {"use": "always", **proxy}, "respect_robots_txt": False}
+    async with platform_for(
+        site,
+        policies=policies(folder, default=entry),
+        proxies={"endpoints": endpoints, "domain_cooldown_seconds": 0},
+        store={"folder": folder},
+        http={"timeout_seconds": 5},
+    ) as platform:
+        yield platform
+
+
+async def table(folder: Path) -> dict[int, dict[str, Any]]:
+    """What the store says of each proxy, by its port."""
+    async with open_store(StoreSettings(folder=folder), SystemClock()) as store:
+        return {row["proxy_port"]: row for row in await store.read(list_proxies)}
+
+
+async def test_an_admin_s_proxy_carries_pages_and_is_counted(
+    site: Site, tmp_path: Path, microsocks: Running
+) -> None:
+    await make_sqlite(tmp_path)
+    settings = StoreSettings(folder=tmp_path)
+    async with open_store(settings, SystemClock()) as store:
+        box = open_box(ProxySettings(), settings)
+        proxy = parse_proxy(microsocks.endpoint)
+        await store.write(lambda unit: insert_proxy(unit, proxy, box, cost_per_gb_micros=10**9))
+
+    async with with_store(site, tmp_path, DEAD) as platform:
+        outcome = await platform.pipeline.run(Request("http://shop01.test/product/1"))
+        members = platform.proxies.members
+
+    assert_fetched_through(Journey(outcome, members), microsocks)
+    rows = await table(tmp_path)
+    good, dead = rows[microsocks.port], rows[1]
+    assert outcome.page
+    assert (good["success_count"], good["bytes_carried"]) == (1, len(outcome.page.body))
+    assert cost_of(good) == len(outcome.page.body)
+    assert good["avg_response_time_ms"] is not None
+    assert good["last_used_at"] >= dead["last_used_at"]
+    assert (dead["failure_count"], dead["is_healthy"], dead["origin"]) == (1, False, "settings")
+    assert PASSWORD not in (tmp_path / FILE_NAME).read_bytes().decode("latin-1")
+
+
+async def test_what_one_process_learnt_the_next_one_knows(
+    site: Site, tmp_path: Path, microsocks: Running
+) -> None:
+    endpoints = (DEAD, microsocks.endpoint)
+    request = Request("http://shop01.test/product/1")
+    async with with_store(site, tmp_path, *endpoints) as platform:
+        first = await platform.pipeline.run(request)
+    async with with_store(site, tmp_path, *endpoints) as platform:
+        second = await platform.pipeline.run(request)
+
+    assert (first.ok, first.attempts) == (True, 2)
+    assert (second.ok, second.attempts) == (True, 1)
+
+
+async def test_a_proxy_visits_a_domain_as_often_as_its_policy_says(
+    site: Site, tmp_path: Path, microsocks: Running
+) -> None:
+    urls = [f"http://shop01.test/product/{number}" for number in range(1, 5)]
+    async with with_store(site, tmp_path, microsocks.endpoint, requests_per_second=5) as platform:
+        outcomes = await asyncio.gather(*(platform.pipeline.run(Request(url)) for url in urls))
+
+    assert [(outcome.ok, outcome.attempts) for outcome in outcomes] == [(True, 1)] * 4
+    moments = sorted(hit.at for hit in site.hits_of("shop01.test"))
+    assert min(later - earlier for earlier, later in pairwise(moments)) > 0.15

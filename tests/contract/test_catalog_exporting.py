@@ -178,11 +178,11 @@ async def test_a_row_that_is_committed_late_is_not_missed(
     async def write_slowly() -> None:
         """Stamp a row, and commit it when others have been exported."""
         copy = text(
-            "INSERT INTO source_products (id, source_id, identity_key, url, title,"
-            " adapter_version, domain_id, created_at, updated_at) SELECT 'late', source_id,"
-            " 'late', url, title, adapter_version, domain_id,"
-            " (extract(epoch FROM now()) * 1000)::bigint, (extract(epoch FROM now()) * 1000)::bigint"
-            " FROM source_products WHERE id = :id"
+            "INSERT INTO source_products (id, identity_key, source_id, url, title,"
+            " adapter_version, domain_id, created_at, updated_at)"
+            " SELECT 'late', 'late', source_id, url, title, adapter_version, domain_id, at, at"
+            " FROM source_products, (SELECT (extract(epoch FROM now()) * 1000)::bigint AS at) AS t"
+            " WHERE id = :id"
         )
         async with writer._dialect._engine.begin() as connection:  # type: ignore[attr-defined]
             await connection.execute(copy, {"id": template})
@@ -308,7 +308,7 @@ async def test_an_export_that_breaks_off_leaves_no_half_file_and_no_watermark(
 
 
 async def test_a_damaged_watermark_is_no_reason_to_guess(store: Store, out: Path) -> None:
-    out.mkdir()
+    await export(store, ParquetFolder(out), PRODUCTS)
     (out / export_files.STATE).write_text("{")
 
     with pytest.raises(SettingsError, match="--since"):

@@ -1,10 +1,12 @@
 """The product crawler, put together: its lanes, its scheduler, and what looks after both."""
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from penstock.app import Platform
 from penstock.blobs.ports import Blobs
+from penstock.core.chores import Chore
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError
 from penstock.core.log import get_logger
@@ -14,7 +16,10 @@ from penstock.extract.sitemap_walk import SitemapWalk, WalkLimits
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.kernel.policy import PolicyBook
 from penstock.kernel.reader import Reader
+from penstock.notify.ops import OpsAlerts
+from penstock.products.search.caching import CachedSearch
 from penstock.products.search.ports import SearchIndex
+from penstock.products.search.rest import open_rest
 from penstock.products.search.sql import SqlSearch
 from penstock.quality.shadow import Shadow
 from penstock.quality.standalone import StandaloneJudge
@@ -28,14 +33,20 @@ from penstock.store.store import Store
 from penstock.workloads.catalog.domains import paces_of_domains
 from penstock.workloads.catalog.downloading import DownloadLane
 from penstock.workloads.catalog.imaging import ImageLane
+from penstock.workloads.catalog.lost import LostTasks
 from penstock.workloads.catalog.model import DOWNLOADS, WORKLOAD
 from penstock.workloads.catalog.parsing import ParseLane
+from penstock.workloads.catalog.parsing_rates import ParserUpkeep
 from penstock.workloads.catalog.scheduling import CatalogScheduler
 from penstock.workloads.catalog.settings import CatalogSettings
 from penstock.workloads.catalog.sitemaps import SitemapLane
 from penstock.workloads.catalog.submitting import Submitter
+from penstock.workloads.catalog.upkeep import CatalogUpkeep
 
 SHADOW_SETTING = "PENSTOCK_CATALOG__SHADOW"
+#: Tasks and pictures whose items were lost are looked for so often.
+LOST_EVERY = 300.0
+PARSERS_EVERY = 600.0
 #: So often it is looked what domains say of their pace.
 PACES_EVERY = 10.0
 
@@ -50,11 +61,22 @@ class Cataloguing:
     parses: ParseLane
     images: ImageLane
     sitemaps: SitemapLane
+    upkeep: CatalogUpkeep
+    lost: LostTasks
+    parsers: ParserUpkeep
 
     @property
     def lanes(self) -> Sequence[Lane]:
         """All of them."""
         return (self.downloads, self.parses, self.images, self.sitemaps)
+
+    def chores(self) -> list[Chore]:
+        """What is done from time to time, by one process for all."""
+        return [
+            *self.upkeep.chores(),
+            Chore("lost crawl tasks", self.lost.settle, LOST_EVERY),
+            Chore("parsers that drop", self.parsers.look, PARSERS_EVERY),
+        ]
 
     def scheduler(
         self, platform: Platform, store: Store, rows: SqlQueue, seat: Seat, source: Source
@@ -81,6 +103,7 @@ def open_cataloguing(
     queue: SqlQueue,
     log: EventLog,
     blobs: Blobs,
+    ops: OpsAlerts,
 ) -> Cataloguing:
     """The crawler on a store and its queue."""
     section, pipeline, clock = settings.catalog, platform.pipeline, platform.clock
@@ -128,6 +151,9 @@ def open_cataloguing(
                 limits=WalkLimits(urls=section.max_submission),
             ),
         ),
+        upkeep=CatalogUpkeep(store, section, log.append),
+        lost=LostTasks(store, queue.put_in, pipeline.line_of),
+        parsers=ParserUpkeep(store, ops),
     )
 
 
@@ -137,10 +163,26 @@ def open_submitter(settings: Settings) -> Submitter:
     return Submitter(admission, settings.catalog.max_retries)
 
 
-def open_index(settings: Settings, store: Store, clock: Clock) -> SearchIndex:
-    """Where products are searched for: in the store, or on a server."""
-    del settings, clock
-    return SqlSearch(store)
+async def open_index(
+    settings: Settings, store: Store, clock: Clock, stack: AsyncExitStack
+) -> SearchIndex:
+    """Where products are searched for, in the store or on a server; closed with the stack."""
+    index: SearchIndex = SqlSearch(store)
+    if settings.search.url.get_secret_value():
+        index = await stack.enter_async_context(open_rest(settings.search))
+    return CachedSearch(index, settings.search, clock)
+
+
+async def keep_preparing(index: SearchIndex, clock: Clock) -> None:
+    """Have the index made; a server that is away is waited for."""
+    while True:
+        try:
+            await index.prepare()
+        except PenstockError as error:
+            get_logger().error("the search index cannot be prepared yet", error=str(error))
+            await clock.sleep(PACES_EVERY)
+        else:
+            return
 
 
 def limits_of(settings: CatalogSettings, retry_after: float) -> dict[str, LaneLimit]:

@@ -9,8 +9,10 @@ from penstock.app import Platform
 from penstock.app.cataloguing import (
     Cataloguing,
     keep_learning_domains,
+    keep_preparing,
     limits_of,
     open_cataloguing,
+    open_index,
 )
 from penstock.app.extras import needed
 from penstock.app.monitoring import Monitoring, keep_learning_paces, limit_of, open_monitoring
@@ -35,6 +37,9 @@ from penstock.events.ports import Sink, Subscriber
 from penstock.events.relay import Relay
 from penstock.notify.alerts import open_channels
 from penstock.notify.webhooks import WebhookSubscription
+from penstock.products.images import images_in_use
+from penstock.products.search.feeding import SearchFeed, SearchSubscription
+from penstock.products.search.ports import SearchIndex
 from penstock.queue.broker import NoReceiver, Nudger, Receiver
 from penstock.queue.health import report
 from penstock.queue.heartbeat import Heartbeat, Pulse
@@ -53,6 +58,7 @@ from penstock.store import migrate
 from penstock.store.store import Store, open_store
 from penstock.workloads.catalog.downloading import DownloadLane
 from penstock.workloads.catalog.model import DOWNLOADS as CATALOG_LANE
+from penstock.workloads.catalog.upkeep import pages_in_use as crawled_pages_in_use
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
 from penstock.workloads.fetch.lane import FetchLane, bodies_in_use, forget_outcomes
 from penstock.workloads.fetch.runs import Runs
@@ -87,6 +93,7 @@ class Engine:
     monitoring: Monitoring
     stream: StoredLane
     cataloguing: Cataloguing
+    index: SearchIndex
     waiters: Waiters
     source: Source
     receiver: Receiver
@@ -164,7 +171,16 @@ async def open_engine(
         fetch = FetchLane(log, blobs if settings.fetch.keep_bodies else None)
         monitoring = open_monitoring(settings, platform, store, queue=rows, log=log, blobs=blobs)
         stream = open_stored_lane(settings, platform, store, log)
-        catalog = open_cataloguing(settings, platform, store, queue=rows, log=log, blobs=blobs)
+        catalog = open_cataloguing(
+            settings,
+            platform,
+            store,
+            queue=rows,
+            log=log,
+            blobs=blobs,
+            ops=monitoring.ops,
+        )
+        index = await open_index(settings, store, clock, stack)
         every: list[Lane] = [fetch, scrape, monitoring.lane, stream, *catalog.lanes]
         lanes = _choose_lanes(every, only)
         heartbeat = Heartbeat(
@@ -210,6 +226,7 @@ async def open_engine(
             monitoring=monitoring,
             stream=stream,
             cataloguing=catalog,
+            index=index,
             waiters=waiters,
             source=ways.source,
             receiver=ways.receiver,
@@ -291,15 +308,17 @@ async def start_services(
     depth = partial(stored_depth, engine.rows)
     start("gauges of pages", lambda: keep_showing(platform, engine.stream.metrics, depth))
     services = []
+    start("search index", lambda: keep_preparing(engine.index, clock))
     kafka = await open_kafka_sink(settings, stack)
-    for sink in [*open_sinks(settings), *kafka]:
+    for sink in [*open_sinks(settings), *kafka, SearchFeed(store, engine.index)]:
         relay = Relay(
             store, sink, max_attempts=settings.events.max_attempts, chance=platform.chance
         )
         delivery = Delivery(relay, Seat(store, engine.heartbeat, f"relay {sink.name}"))
         start(f"relay {sink.name}", partial(_keep_delivering, delivery, clock))
         services.append(delivery)
-    for chore in [*_chores(settings, store), *engine.monitoring.chores()]:
+    of_workloads = [*engine.monitoring.chores(), *engine.cataloguing.chores()]
+    for chore in [*_chores(settings, store), *of_workloads]:
         seat = Seat(store, engine.heartbeat, f"chore {chore.name}")
         start(chore.name, partial(keep_doing, chore, seat.is_ours, clock))
     return services
@@ -333,7 +352,8 @@ def open_sinks(settings: Settings) -> list[Sink]:
 
 def open_subscribers(settings: Settings) -> list[Subscriber]:
     """Who is owed events from the moment they are written."""
-    return [*open_sinks(settings), *kafka_subscription(settings), WebhookSubscription()]
+    others = (WebhookSubscription(), SearchSubscription())
+    return [*open_sinks(settings), *kafka_subscription(settings), *others]
 
 
 def _chores(settings: Settings, store: Store) -> list[Chore]:
@@ -372,7 +392,9 @@ async def blobs_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
     """Which of some blobs anything in the store still speaks of."""
     fetched = await bodies_in_use(store, addresses)
     files = await files_in_use(store, addresses)
-    return fetched | files | await pages_in_use(store, addresses)
+    crawled = await crawled_pages_in_use(store, addresses)
+    pictures = await images_in_use(store, addresses)
+    return fetched | files | crawled | pictures | await pages_in_use(store, addresses)
 
 
 async def _keep_delivering(delivery: Delivery, clock: Clock) -> None:

@@ -1,7 +1,7 @@
 """`penstock catalog proxies`: what requests leave through, how it does, and what it costs."""
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -13,7 +13,7 @@ from penstock.cli.monitoring import AsJson, say, show_one, show_rows, trouble, w
 from penstock.cli.output import ExitCode, complain, print_table, write_json
 from penstock.cli.stores import Check, any_place, require_store, with_store
 from penstock.kernel.proxies import FORM, read_proxy
-from penstock.store.proxies import Filter
+from penstock.store.proxies import Filter, Origin
 from penstock.web.errors import ApiError, Conflict, NotFound
 from penstock.workloads.catalog.proxies import Proxies, Report
 from penstock.workloads.catalog.proxy_routes import view_proxy
@@ -23,22 +23,7 @@ app = typer.Typer(no_args_is_help=True, help="Proxies: what requests leave throu
 T = TypeVar("T")
 Ids = Annotated[list[str], typer.Argument(help="Proxies, by id; see `proxies list`.")]
 STDIN = Path("-")
-COLUMNS = (
-    "id",
-    "proxy_protocol",
-    "proxy_url",
-    "proxy_port",
-    "region",
-    "origin",
-    "is_active",
-    "is_healthy",
-    "success_count",
-    "total_failures",
-    "avg_response_time_ms",
-    "bytes_carried",
-    "cost_micros",
-    "problem",
-)
+HEADINGS = ("id", "proxy", "region", "state", "good", "bad", "ms", "MB", "cost")
 
 
 @app.command("list")
@@ -53,8 +38,7 @@ def list_proxies(
 ) -> None:
     """List proxies, newest first, with what was counted of them."""
     found = _with_proxies(lambda proxies: proxies.list(Filter(active, healthy)))
-    rows = [view_proxy(row) for row in found]
-    show_rows(f"{len(rows)} proxies", rows, COLUMNS, as_json)
+    _show(f"{len(found)} proxies", [view_proxy(row) for row in found], as_json)
 
 
 @app.command()
@@ -159,7 +143,41 @@ def _each(
     async def act_on_all(proxies: Proxies) -> list[dict[str, Any]]:
         return [view_proxy(await act(proxies, name)) for name in ids]
 
-    show_rows("Proxies", _with_proxies(act_on_all), COLUMNS, as_json)
+    _show("Proxies", _with_proxies(act_on_all), as_json)
+
+
+def _show(title: str, rows: Sequence[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        for row in rows:
+            write_json(row)
+        return
+    print_table(title, HEADINGS, [_cells(row) for row in rows], whole=("id",))
+    for row in rows:
+        if row["problem"]:
+            say(f"{row['id']}: {row['problem']}")
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    cost, average = row["cost_micros"], row["avg_response_time_ms"]
+    return (
+        row["id"],
+        f"{row['proxy_protocol']}://{row['proxy_url']}:{row['proxy_port']}",
+        row["region"] or "",
+        _state(row),
+        str(row["success_count"]),
+        str(row["total_failures"]),
+        "" if average is None else str(average),
+        f"{row['bytes_carried'] / 1e6:.1f}",
+        "" if cost is None else f"{cost / 1e6:.2f}",
+    )
+
+
+def _state(row: dict[str, Any]) -> str:
+    if row["problem"]:
+        return "unusable"
+    if not row["is_active"]:
+        return "retired" if row["origin"] == Origin.RETIRED else "inactive"
+    return "healthy" if row["is_healthy"] else "unhealthy"
 
 
 def _with_proxies(ask: Callable[[Proxies], Awaitable[T]], *, check: Check = require_store) -> T:

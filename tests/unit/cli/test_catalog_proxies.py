@@ -78,13 +78,16 @@ def test_what_cannot_be_done_is_said_in_a_line(desk: Desk) -> None:
     assert "cannot be read" in desk.refused("import", "nowhere.txt")
 
 
-def test_a_table_is_for_people(desk: Desk) -> None:
-    desk.rows("add", f"http://jo:{PASSWORD}@p.test:1")
+def test_a_table_is_for_people(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    [added] = desk.rows("add", f"http://jo:{PASSWORD}@p.test:1")
+    desk.run("disable", added["id"])
 
-    shown = desk.run("list")
+    shown = desk.run("list").stdout
 
-    assert "1 proxies" in shown.stdout
-    assert "p.test" in shown.stdout
+    assert "1 proxies" in shown
+    assert f"{added['id']}  http://p.test:1" in shown
+    assert "inactive" in shown
 
 
 def test_a_file_is_imported_or_its_lines_are_named(desk: Desk, tmp_path: Path) -> None:

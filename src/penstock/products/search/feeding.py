@@ -28,25 +28,29 @@ AT_ONCE = 500
 Progress = Callable[[int], None]
 
 
-class SearchFeed:
-    """The sink that puts changed products into an index and removes what is not to be found.
-
-    Events come one product at a time, many of them at once: all that come together go together.
-    """
+class SearchSubscription:
+    """What the index is told of; whoever writes events need not have an index for it."""
 
     name = "search"
-
-    def __init__(self, store: Store, index: SearchIndex) -> None:
-        self._store = store
-        self._index = index
-        self._gathered: set[str] = set()
-        self._feeding: asyncio.Task[None] | None = None
 
     def wants(self, topic: str) -> bool:
         return topic in TOPICS
 
     def line_of(self, message: Message) -> str | None:
         return message.key
+
+
+class SearchFeed(SearchSubscription):
+    """The sink that puts changed products into an index and removes what is not to be found.
+
+    Events come one product at a time, many of them at once: all that come together go together.
+    """
+
+    def __init__(self, store: Store, index: SearchIndex) -> None:
+        self._store = store
+        self._index = index
+        self._gathered: set[str] = set()
+        self._feeding: asyncio.Task[None] | None = None
 
     async def deliver(self, events: Sequence[Event]) -> None:
         """Let the index have what these products and sources are now."""

@@ -14,6 +14,7 @@ from penstock.core.ids import new_id
 from penstock.core.urls import bare_host, parse, registrable_domain
 from penstock.extract.registry import Registry
 from penstock.kernel.policy import PolicyEntry
+from penstock.products.announcing import Announce, source_message
 from penstock.products.sources import (
     Visibility,
     create_retailer,
@@ -98,9 +99,10 @@ def _source_for(unit: Unit, name: str, base_url: str, who: str, source: str | No
 class Domains:
     """The domains of a store, for people."""
 
-    def __init__(self, store: Store, registry: Registry) -> None:
+    def __init__(self, store: Store, registry: Registry, announce: Announce) -> None:
         self._store = store
         self._registry = registry
+        self._announce = announce
 
     async def add(self, name_or_url: str, who: str, source: str | None = None, **said: Any) -> Row:
         """Add a domain, before anything of it is submitted; it is active."""
@@ -110,7 +112,7 @@ class Domains:
             if name in domains_by_name(unit, [name]):
                 raise Conflict(f"{name} is there already")
             row = make_domain(unit, name, base, who, source)
-            set_visibility(unit, row["source_id"], Visibility.ELIGIBLE, who=who)
+            self._show(unit, row, who)
             return _edit(unit, row, self._checked(said), who)
 
         return await self._store.write(work)
@@ -127,10 +129,17 @@ class Domains:
 
         def work(unit: Unit) -> Row:
             row = find_domain(unit, name_or_id)
-            set_visibility(unit, row["source_id"], Visibility.ELIGIBLE, who=who)
+            self._show(unit, row, who)
             return _edit(unit, row, {"is_active": True}, who)
 
         return await self._store.write(work)
+
+    def _show(self, unit: Unit, domain: Row, who: str) -> None:
+        """Show the products of a domain to readers."""
+        source_id, shown = domain["source_id"], Visibility.ELIGIBLE
+        if get_source(unit, source_id)["visibility_status"] != shown:
+            set_visibility(unit, source_id, shown, who=who)
+            self._announce(unit, [source_message(source_id, shown)])
 
     async def deactivate(self, name_or_id: str, who: str) -> Row:
         """Crawl a domain no more; what is known of its products stays."""

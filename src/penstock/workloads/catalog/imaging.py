@@ -14,9 +14,10 @@ from PIL import Image
 
 from penstock.blobs.ports import Blobs
 from penstock.core.ids import new_id
+from penstock.core.trace import new_trace
 from penstock.kernel.model import Failure, Outcome, RateLimited, Refused, Request
 from penstock.products.catalogue import Kept
-from penstock.products.images import FailedImage, KeptImage, note_images
+from penstock.products.images import FailedImage, ImageToGet, KeptImage, note_images
 from penstock.queue.lanes import Result
 from penstock.queue.ports import Bury, Claim, Done, Ending, Item, Retry
 from penstock.store.unit import Unit
@@ -40,8 +41,12 @@ class Looks(NamedTuple):
 
 
 def image_items(kept: Sequence[Kept], line_of: LineOf) -> list[Item]:
-    """The pictures that are missing, as items."""
-    wanted = [each for product in kept for each in product.pending_images]
+    """The pictures that products are missing, as items."""
+    return items_for([each for product in kept for each in product.pending_images], line_of)
+
+
+def items_for(wanted: Sequence[ImageToGet], line_of: LineOf) -> list[Item]:
+    """Pictures as items."""
     return [
         Item(
             id=new_id(),
@@ -49,6 +54,7 @@ def image_items(kept: Sequence[Kept], line_of: LineOf) -> list[Item]:
             payload={"image": each.id, "url": each.url},
             group=line_of(Request(each.url, workload=WORKLOAD))[0],
             priority=PRIORITY,
+            traceparent=new_trace(),
         )
         for each in wanted
     ]

@@ -1,18 +1,19 @@
 """What the product crawler does for people, through the API and the command line alike."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from penstock.blobs.ports import Blobs
 from penstock.core.clock import Clock
+from penstock.events.log import EventLog
 from penstock.extract.registry import Registry
 from penstock.kernel.admission import Admission
 from penstock.products import catalogue_reading as reading
 from penstock.products.search.ports import Filters, Query, SearchIndex, Sort, Total
-from penstock.products.tables import images
+from penstock.products.tables import domains, images, source_products
 from penstock.quality.shadow import ShadowReport
 from penstock.store.store import Store
 from penstock.store.unit import Unit
@@ -26,7 +27,7 @@ from penstock.workloads.catalog.settings import CatalogSettings
 from penstock.workloads.catalog.shadow import report_of_newest
 from penstock.workloads.catalog.submissions import Submissions
 from penstock.workloads.catalog.submitting import Submitter
-from penstock.workloads.catalog.tasks import Tasks, find_task
+from penstock.workloads.catalog.tasks import Filter, Tasks, find_task
 
 Rows = list[Row]
 #: One report looks at about so many attempts.
@@ -40,6 +41,7 @@ class Means:
     store: Store
     blobs: Blobs
     index: SearchIndex
+    log: EventLog
     put_in: PutIn
     #: Lets workers of this process look at once.
     nudge: Callable[[], None]
@@ -79,7 +81,9 @@ class Products:
         limit: int = 20,
     ) -> Listed:
         """Products by words and filters; what the index has too much is left out."""
-        found = await self.index.search(Query(text, filters, sort, cursor, limit))
+        stock = tuple(reading.STOCK.get(each, each) for each in filters.availability)
+        wanted = replace(filters, availability=stock)
+        found = await self.index.search(Query(text, wanted, sort, cursor, limit))
         ids = [hit.product_id for hit in found.hits]
         rows = await self.store.read(lambda unit: reading.products_by_id(unit, ids))
         shown = [
@@ -177,8 +181,28 @@ class CatalogService:
         return await self.store.read(lambda unit: unit.now)
 
     async def overview(self) -> dict[str, Any]:
-        """The crawler in numbers: tasks by status."""
-        return {"tasks": await self.tasks.counts()}
+        """The crawler in numbers."""
+        return {
+            "tasks": await self.tasks.counts(),
+            "paused": await self.tasks.count(Filter(paused=True)),
+            "dead": await self.tasks.count(Filter(dead=True)),
+            **await self.store.read(_numbers),
+            "indexed": await self.index.count(),
+        }
+
+
+def _numbers(unit: Unit) -> dict[str, Any]:
+    """Domains by whether they are active, products that are not archived, images by status."""
+    active = select(domains.c.is_active, func.count()).group_by(domains.c.is_active)
+    is_active = dict(unit.run(active).tuples())
+    products, present = source_products.c, source_products.c.archived_at.is_(None)
+    number = select(func.count()).where(products.domain_id.is_not(None), present)
+    pictures = select(images.c.status, func.count()).group_by(images.c.status)
+    return {
+        "domains": {"active": is_active.get(True, 0), "inactive": is_active.get(False, 0)},
+        "products": int(unit.run(number).scalar_one()),
+        "images": dict(unit.run(pictures).tuples()),
+    }
 
 
 def open_service(means: Means, settings: CatalogSettings) -> CatalogService:
@@ -189,7 +213,7 @@ def open_service(means: Means, settings: CatalogSettings) -> CatalogService:
         blobs=means.blobs,
         index=means.index,
         clock=means.clock,
-        domains=Domains(store, registry),
+        domains=Domains(store, registry, means.log.append),
         submissions=Submissions(
             store,
             Submitter(means.admission, settings.max_retries),
@@ -199,7 +223,7 @@ def open_service(means: Means, settings: CatalogSettings) -> CatalogService:
             nudge=means.nudge,
             most=settings.max_submission,
         ),
-        tasks=Tasks(store, registry, means.put_in, means.nudge),
+        tasks=Tasks(store, registry, means.put_in, means.nudge, settings),
         errors=Errors(store),
         products=Products(store, means.blobs, means.index),
         parsers=Parsers(store),

@@ -3,9 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
-import orjson
 from sqlalchemy import select, update
 
 from penstock.core.clock import Clock
@@ -36,16 +34,18 @@ from penstock.workloads.catalog.tables import (
     crawl_tasks,
 )
 
-#: Seconds between two looks at a submission that somebody watches, and between signs of life.
-LOOK_EVERY, KEEP_ALIVE = 1.0, 15.0
+#: Seconds between two looks at a submission that somebody follows; at one that is long to count,
+#: so many times as long as counting takes.
+LOOK_EVERY, TIMES_THE_LOOK = 1.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A submission and how its tasks stand."""
+    """A submission and how its tasks stand; `paused` are those of them that wait for somebody."""
 
     submission: Row
     tasks: dict[str, int]
+    paused: int = 0
 
     @property
     def total(self) -> int:
@@ -61,16 +61,6 @@ class Progress:
     def is_over(self) -> bool:
         """Whether nothing is left to do."""
         return self.submission["status"] != READING and self.done == self.total
-
-    def as_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "submission": self.submission,
-            "tasks": self.tasks,
-            "total": self.total,
-            "done": self.done,
-            "is_over": self.is_over,
-        }
 
 
 class Submissions:
@@ -113,6 +103,7 @@ class Submissions:
         if len(urls) > self._most:
             raise invalid("urls", f"there are {len(urls)}, at most {self._most} are taken at once")
         self._check(options)
+        self._submitter.refuse_all_bad(urls)
         submission_id = await self._store.write(
             lambda unit: self._submitter.begin(unit, origin, options, who), "put"
         )
@@ -183,24 +174,18 @@ class Submissions:
         """How far a submission has come."""
         return await self._store.read(lambda unit: progress_of(unit, submission_id))
 
-    async def watch(
-        self, submission_id: str, clock: Clock, is_stopping: Callable[[], bool]
-    ) -> AsyncIterator[bytes]:
-        """Server-sent events: `progress` whenever it changes, `end` at last."""
-        shown: dict[str, Any] | None = None
-        silent_since = clock.monotonic()
+    async def follow(
+        self, submission_id: str, clock: Clock, is_stopping: Callable[[], bool] = lambda: False
+    ) -> AsyncIterator[Progress]:
+        """How far a submission has come, look after look, until it is over."""
         while not is_stopping():
+            began = clock.monotonic()
             progress = await self.progress(submission_id)
-            if (now := progress.as_json()) != shown:
-                shown, silent_since = now, clock.monotonic()
-                yield _event("progress", now)
+            yield progress
             if progress.is_over:
-                yield _event("end", {"submission_id": submission_id})
                 return
-            if clock.monotonic() - silent_since >= KEEP_ALIVE:
-                silent_since = clock.monotonic()
-                yield b": still here\n\n"
-            await clock.sleep(LOOK_EVERY)
+            took = clock.monotonic() - began
+            await clock.sleep(max(LOOK_EVERY, took * TIMES_THE_LOOK))
 
 
 def progress_of(unit: Unit, submission_id: str) -> Progress:
@@ -211,7 +196,10 @@ def progress_of(unit: Unit, submission_id: str) -> Progress:
         raise NotFound("There is no such submission")
     links = crawl_submission_tasks.c
     mine = select(links.task_id).where(links.submission_id == submission_id)
-    return Progress(row, count_tasks(unit, crawl_tasks.c.id.in_(mine)))
+    is_mine = crawl_tasks.c.id.in_(mine)
+    paused = count_tasks(unit, is_mine, crawl_tasks.c.is_paused)
+    waiting = sum(number for status, number in paused.items() if status not in OVER)
+    return Progress(row, count_tasks(unit, is_mine), waiting)
 
 
 def end_reading(unit: Unit, submission_id: str, status: str, error: str | None) -> None:
@@ -219,7 +207,3 @@ def end_reading(unit: Unit, submission_id: str, status: str, error: str | None) 
     table = crawl_submissions
     statement = update(table).where(table.c.id == submission_id)
     unit.run(statement.values(status=status, error=error, updated_at=unit.now))
-
-
-def _event(name: str, data: dict[str, Any]) -> bytes:
-    return b"event: " + name.encode() + b"\ndata: " + orjson.dumps(data) + b"\n\n"

@@ -11,7 +11,7 @@ from penstock.core.ids import new_id
 from penstock.core.urls import Url, identity, parse
 from penstock.kernel.admission import Admission
 from penstock.store.unit import Unit, do_nothing
-from penstock.web.errors import ApiError, NotFound
+from penstock.web.errors import ApiError, InvalidRequest, NotFound
 from penstock.workloads.catalog.domains import domains_by_name, make_domain
 from penstock.workloads.catalog.model import DEFAULT_PRIORITY, OVER, Row, Status
 from penstock.workloads.catalog.tables import (
@@ -135,22 +135,37 @@ class Submitter:
         _count(unit, row, tally)
         return tally
 
+    def refuse_all_bad(self, urls: Sequence[str]) -> None:
+        """Raise `InvalidRequest` if none of some URLs can be fetched."""
+        problems = []
+        for place, text in enumerate(urls):
+            try:
+                self._admitted(text)
+            except UrlError as error:
+                problems.append({"field": f"urls.{place}", "message": str(error)})
+            else:
+                return
+        raise InvalidRequest(problems[:MOST_NAMED])
+
     def _read(self, urls: Sequence[str], tally: Tally) -> dict[str, _Wanted]:
         """URLs that may be fetched, by their hashes."""
         found: dict[str, _Wanted] = {}
         for text in urls:
             try:
-                url = parse(text)
-                refusal = self._admission.check(url)
+                url = self._admitted(text)
             except UrlError as error:
                 _refuse(tally, text, str(error))
-                continue
-            if refusal:
-                _refuse(tally, text, refusal.detail or refusal.reason)
             else:
                 url_hash = identity(url)
                 found.setdefault(url_hash, _Wanted(url, url_hash))
         return found
+
+    def _admitted(self, text: str) -> Url:
+        """A URL that may be fetched; `UrlError` says why it may not."""
+        url = parse(text)
+        if refusal := self._admission.check(url):
+            raise UrlError(refusal.reason, refusal.detail or refusal.reason)
+        return url
 
     def _task(
         self, unit: Unit, wanted: _Wanted, site: Row, options: Options, who: str

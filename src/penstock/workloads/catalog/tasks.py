@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, exists, select, update
+from sqlalchemy import ColumnElement, Select, Text, exists, func, select, type_coerce, update
 
 from penstock.core.errors import UrlError
 from penstock.core.urls import identity, parse
@@ -13,6 +13,7 @@ from penstock.products.tables import domains
 from penstock.queue.erasure import erase_items
 from penstock.queue.ports import State
 from penstock.queue.tables import items
+from penstock.store.schema import dump
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.web.errors import NotFound, invalid
@@ -21,6 +22,8 @@ from penstock.workloads.catalog.domains import find_domain
 from penstock.workloads.catalog.downloading import PutIn, parse_item
 from penstock.workloads.catalog.holding import sites_of
 from penstock.workloads.catalog.model import HIGHEST, LOWEST, OVER, Row, Status
+from penstock.workloads.catalog.recrawling import wanted_frequency
+from penstock.workloads.catalog.settings import CatalogSettings
 from penstock.workloads.catalog.submitting import crawl_now
 from penstock.workloads.catalog.tables import (
     crawl_attempts,
@@ -64,8 +67,14 @@ class Tasks:
     """The tasks of a store, for people."""
 
     def __init__(
-        self, store: Store, registry: Registry, put_in: PutIn, nudge: Callable[[], None]
+        self,
+        store: Store,
+        registry: Registry,
+        put_in: PutIn,
+        nudge: Callable[[], None],
+        settings: CatalogSettings,
     ) -> None:
+        self._settings = settings
         self._store = store
         self._registry = registry
         self._put_in = put_in
@@ -76,6 +85,15 @@ class Tasks:
         return await self._store.read(
             lambda unit: list(unit.rows(_select(unit, wanted).limit(wanted.limit)))
         )
+
+    async def count(self, wanted: Filter) -> int:
+        """How many tasks are meant."""
+
+        def look(unit: Unit) -> int:
+            query = select(func.count()).select_from(crawl_tasks)
+            return int(unit.run(query.where(*_conditions(unit, wanted))).scalar_one())
+
+        return await self._store.read(look)
 
     async def counts(self, domain: str | None = None) -> dict[str, int]:
         """How many tasks there are in each status."""
@@ -110,16 +128,32 @@ class Tasks:
 
         def work(unit: Unit) -> Row:
             task = find_task(unit, id_or_url)
-            _change(unit, [task["id"]], values)
+            if "priority" in values:
+                _get_in_line_anew(unit, [task["id"]])
+            due = self._due_anew(unit, task | values) if "crawl_frequency" in values else {}
+            _change(unit, [task["id"]], values | due)
             return find_task(unit, task["id"])
 
         return await self._store.write(work)
 
+    def _due_anew(self, unit: Unit, task: Row) -> Row:
+        """When a task that is over is crawled again, now that somebody wants it otherwise."""
+        is_dead = task["status"] == Status.FAILED and task["next_crawl_at"] is None
+        if task["status"] not in OVER or is_dead:
+            return {}
+        domain = sites_of(unit, {task["domain_id"]})[task["domain_id"]]
+        seconds = wanted_frequency(task, domain, self._settings)
+        since = task["completed_at"] or unit.now
+        return {"next_crawl_at": since + seconds * 1000 if seconds else None}
+
     def _checked(self, changes: dict[str, Any]) -> Row:
         for name in changes.keys() - {"priority", "crawl_frequency", "max_retries", "parser"}:
             raise invalid(name, "cannot be changed")
-        if changes.get("priority") is not None:
+        if "priority" in changes:
             _check_priority(changes["priority"])
+        for name, may_be_none in (("max_retries", False), ("crawl_frequency", True)):
+            if name in changes and not (changes[name] is None and may_be_none):
+                _check_whole(name, changes[name])
         if (parser := changes.get("parser")) and self._registry.get(parser) is None:
             raise invalid("parser", f"there is no adapter of that name: {parser}")
         if "crawl_frequency" in changes:
@@ -162,9 +196,7 @@ class Tasks:
         _check_priority(priority)
 
         def step(unit: Unit, ids: Sequence[str]) -> int:
-            # They get in line anew.
-            waiting = _take_from_queue(unit, ids)
-            _change(unit, waiting, {"status": Status.PENDING.value, "item_id": None})
+            _get_in_line_anew(unit, ids)
             return _change(unit, ids, {"priority": priority})
 
         return await self._each(wanted, step)
@@ -265,16 +297,17 @@ def _conditions(unit: Unit, wanted: Filter) -> list[ColumnElement[bool]]:
 
 
 def _by_error(wanted: Filter) -> list[ColumnElement[bool]]:
-    """Those whose errors are of a kind."""
-    errors = error_logs.c
-    said = [
-        column == value
-        for column, value in (
-            (errors.category, wanted.category),
-            (errors.error_type, wanted.error_type),
-        )
-        if value is not None
-    ]
+    """Those that had errors of a kind; of dead ones, what put them there counts."""
+    errors, kinds = error_logs.c, {"category": wanted.category, "error_type": wanted.error_type}
+    given = {name: value for name, value in kinds.items() if value is not None}
+    if wanted.dead:
+        # It is JSON: quotes that are part of a text have a backslash before them there.
+        failure = type_coerce(crawl_tasks.c.failure, Text)
+        return [
+            failure.contains(f'"{name}":{dump(value)}', autoescape=True)
+            for name, value in given.items()
+        ]
+    said = [errors[name] == value for name, value in given.items()]
     return [exists().where(errors.crawl_task_id == crawl_tasks.c.id, *said)] if said else []
 
 
@@ -292,19 +325,24 @@ def _change(unit: Unit, ids: Sequence[str], values: Row) -> int:
 
 
 def _stop(unit: Unit, ids: Sequence[str]) -> int:
-    """Whoever has one of them finds that it is theirs no more."""
+    """Whoever has one of them finds that it is theirs no more; what is done stays done."""
     _take_from_queue(unit, ids)
-    statement = update(crawl_tasks).where(unit.among(crawl_tasks.c.id, ids))
-    return unit.run(
-        statement.values(
-            status=Status.FAILED.value,
-            error_message=STOPPED["message"],
-            failure=STOPPED,
-            item_id=None,
-            next_crawl_at=None,
-            updated_at=unit.now,
-        )
-    ).rowcount
+    done = _in(unit, ids, [Status.COMPLETED])
+    failed = {
+        "status": Status.FAILED.value,
+        "error_message": STOPPED["message"],
+        "failure": STOPPED,
+        "item_id": None,
+        "next_crawl_at": None,
+    }
+    rest = sorted(set(ids) - set(done))
+    return _change(unit, done, {"next_crawl_at": None}) + _change(unit, rest, failed)
+
+
+def _get_in_line_anew(unit: Unit, ids: Sequence[str]) -> None:
+    """Let those wait to be scheduled again that only wait in the queue."""
+    waiting = _take_from_queue(unit, ids)
+    _change(unit, waiting, {"status": Status.PENDING.value, "item_id": None})
 
 
 def _take_from_queue(unit: Unit, ids: Sequence[str]) -> list[str]:
@@ -323,6 +361,11 @@ def _take_from_queue(unit: Unit, ids: Sequence[str]) -> list[str]:
     return [task_id for task_id, _ in found]
 
 
-def _check_priority(priority: int) -> None:
-    if not HIGHEST <= priority <= LOWEST:
+def _check_priority(priority: Any) -> None:
+    if not isinstance(priority, int) or not HIGHEST <= priority <= LOWEST:
         raise invalid("priority", f"must be from {HIGHEST} (first) to {LOWEST}")
+
+
+def _check_whole(name: str, number: Any) -> None:
+    if not isinstance(number, int) or not 0 <= number < 2**31:
+        raise invalid(name, "must be a whole number, and not negative")

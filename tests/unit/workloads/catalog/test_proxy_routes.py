@@ -262,8 +262,10 @@ async def test_those_of_the_settings_are_changed_there(desk: Desk) -> None:
 
 
 async def test_only_admins_of_everything_may_look(desk: Desk) -> None:
-    for scopes, workspace in (([Scope.READ, Scope.SCRAPE], None), ([Scope.ADMIN], "acme")):
-        _, secret = await Keys(desk.store).create("k", scopes, workspace_id=workspace)
+    keys = Keys(desk.store)
+    _, reader = await keys.create("reader", [Scope.READ, Scope.SCRAPE])
+    _, local = await keys.create("local", [Scope.ADMIN], workspace_id="acme")
+    for secret in (reader, local):
         answer = await desk.http.get("/proxies", headers={"X-Service-Key": secret})
         assert answer.status_code == 403
     assert (await desk.http.get("/proxies", headers={"X-Service-Key": "no"})).status_code == 401
