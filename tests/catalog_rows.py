@@ -10,7 +10,14 @@ from sqlalchemy import Table, insert, update
 
 from penstock.core.ids import new_id
 from penstock.products.sources import Visibility, set_visibility
-from penstock.products.tables import domains, images, price_corrections, prices, source_products
+from penstock.products.tables import (
+    domains,
+    images,
+    price_corrections,
+    prices,
+    source_products,
+    sources,
+)
 from penstock.store.settings import FILE_NAME
 from penstock.store.store import Store
 from penstock.store.unit import Unit
@@ -63,6 +70,7 @@ class CatalogRows:
             return Site(new_id(), shop.source_id, shop.retailer_id)
 
         site = await self.store.write(work)
+        await self.change(sources, site.source_id, **self._times(DAY))
         await self.put(
             domains,
             id=site.id,

@@ -57,10 +57,15 @@ class ClickHouseServer:
     def url(self) -> str:
         return f"http://ann:s%40cret@127.0.0.1:{self.port}"
 
-    def rows(self, query: str) -> list[dict[str, Any]]:
-        """What a query finds; tables are those of the test's database."""
-        said = self._engine.run(f"{query} FORMAT JSONEachRow SETTINGS {QUOTED}")
+    def rows(self, columns: str, table: str, rest: str = "") -> list[dict[str, Any]]:
+        """What a table of ours has, as it is once rows have replaced each other."""
+        chosen = f"SELECT {columns} FROM {self.table(table)} FINAL {rest}"  # noqa: S608 - ours
+        said = self._engine.run(f"{chosen} {ROWS} SETTINGS {QUOTED}")
         return [json.loads(line) for line in said.splitlines()]
+
+    def table(self, name: str) -> str:
+        """The name of a table of ours in the test's database."""
+        return f"{self.database}.catalog_{name}"
 
     def run(self, statement: str) -> None:
         self._engine.run(statement)
@@ -81,7 +86,7 @@ class ClickHouseServer:
 
 
 #: Decimals as they are, and not as floating point numbers.
-QUOTED = "output_format_json_quote_decimals=1, output_format_json_quote_64bit_integers=0"
+QUOTED = "output_format_json_quote_decimals=1, output_format_decimal_trailing_zeros=1"
 
 
 @contextmanager

@@ -36,7 +36,10 @@ DOORS: dict[str, tuple[str, ...]] = {
     "celery": ("penstock.queue.celery",),
     "cryptography": ("penstock.core.secrets",),
     "compression": ("penstock.kernel.fetchers",),  # of the standard library since Python 3.14
-    "httpx": ("penstock.client", "penstock.products.search.rest"),
+    "httpx": (
+        *("penstock.client", "penstock.products.search.rest"),
+        "penstock.workloads.catalog.clickhouse",
+    ),
     "kombu": ("penstock.queue.celery",),
     "multidict": ("penstock.kernel.fetchers",),
     "obstore": ("penstock.blobs.s3",),

@@ -52,16 +52,14 @@ async def test_amounts_times_and_texts_arrive_exactly(
 
     done = await export(store, receiver, PRODUCTS)
 
-    found = clickhouse.rows(
-        "SELECT *, toUnixTimestamp64Milli(updated_at) AS ms,"
-        " toUnixTimestamp64Milli(archived_at) AS archived"
-        f" FROM {clickhouse.database}.catalog_products FINAL ORDER BY updated_at DESC"
-    )
+    times = [f"toUnixTimestamp64Milli({name}_at) AS {name}" for name in ("updated", "archived")]
+    columns = ", ".join(["*", *times])
+    found = clickhouse.rows(columns, "products", "ORDER BY updated_at DESC")
     assert done.rows == 2
     assert [row["id"] for row in found] == [product, empty]
     assert (found[0]["price"], found[0]["rating"]) == ("19.90", "4.50")
     assert (found[0]["product_name"], found[0]["description"]) == (ODD, ODD)
-    assert (found[0]["ms"], found[0]["archived"]) == (rows.now - HOUR, None)
+    assert (found[0]["updated"], found[0]["archived"]) == (rows.now - HOUR, None)
     assert found[1]["archived"] == rows.now - 1
     assert [found[1][name] for name in bare] == [None] * 4
 
@@ -80,10 +78,8 @@ async def test_prices_arrive_with_their_corrections(
     await rows.correct(second, "OVERRIDE", price=Decimal("5.00"))
     await export(store, receiver, PRICES)
 
-    found = clickhouse.rows(
-        "SELECT id, price, price_as_seen, shipping, tax_included, is_hidden"
-        f" FROM {clickhouse.database}.catalog_prices FINAL ORDER BY observed_at"
-    )
+    columns = "id, price, price_as_seen, shipping, tax_included, is_hidden"
+    found = clickhouse.rows(columns, "prices", "ORDER BY observed_at")
     seen = {"price_as_seen": "19.90"}
     hidden = {"id": first, "price": "19.90", "shipping": None, "tax_included": True}
     other = {"id": second, "price": "5.00", "shipping": "4.95", "tax_included": None}
@@ -110,12 +106,11 @@ async def test_rows_that_are_sent_again_replace_themselves(
     await rows.change(source_products, ids[0], category="Lamps", updated_at=rows.now)
     await export(store, receiver, PRODUCTS)
     # An old batch that comes last changes nothing.
-    table = f"{clickhouse.database}.catalog_products"
     oldest = next(each for each in clickhouse.inserted if ids[0].encode() in each)
     await receiver._ask(receiver.insertion(PRODUCTS), oldest)
 
-    counted = clickhouse.rows(f"SELECT count() AS n, uniqExact(id) AS ids FROM {table} FINAL")
-    changed = clickhouse.rows(f"SELECT category FROM {table} FINAL WHERE id = '{ids[0]}'")
+    counted = clickhouse.rows("count() AS n, uniqExact(id) AS ids", "products")
+    changed = clickhouse.rows("category", "products", f"WHERE id = '{ids[0]}'")
     assert counted == [{"n": 5, "ids": 5}]
     assert changed == [{"category": "Lamps"}]
 
@@ -132,7 +127,7 @@ async def test_the_watermark_stands_where_the_rows_are(
     assert (await export(store, receiver, PRODUCTS)).rows == 0
 
     for table in ("products", "watermarks"):
-        clickhouse.run(f"TRUNCATE TABLE {clickhouse.database}.catalog_{table}")
+        clickhouse.run(f"TRUNCATE TABLE {clickhouse.table(table)}")
     assert (await export(store, receiver, PRODUCTS)).rows == 1
 
 
@@ -140,7 +135,7 @@ async def test_a_table_of_an_older_version_gets_what_it_lacks(
     store: Store, rows: CatalogRows, receiver: ClickHouse, clickhouse: ClickHouseServer
 ) -> None:
     clickhouse.run(
-        f"CREATE TABLE {clickhouse.database}.catalog_products (id String,"
+        f"CREATE TABLE {clickhouse.table('products')} (id String,"
         " updated_at DateTime64(3, 'UTC')) ENGINE = ReplacingMergeTree(updated_at) ORDER BY id"
     )
     site = await rows.site()
@@ -148,7 +143,7 @@ async def test_a_table_of_an_older_version_gets_what_it_lacks(
 
     assert (await export(store, receiver, PRODUCTS)).rows == 1
 
-    (found,) = clickhouse.rows(f"SELECT * FROM {clickhouse.database}.catalog_products")
+    (found,) = clickhouse.rows("*", "products")
     assert found.keys() == set(COLUMNS[PRODUCTS])
 
 

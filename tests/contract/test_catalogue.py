@@ -13,7 +13,7 @@ from penstock.events.log import EventLog
 from penstock.kernel.records import Availability
 from penstock.products import corrections
 from penstock.products.announcing import price_messages, product_messages
-from penstock.products.archiving import archive_inactive
+from penstock.products.archiving import archive_inactive, note_seen
 from penstock.products.catalogue import Entry, Kept, refusal_of_entry, write_entries
 from penstock.products.model import CurrencyRefused, OfferRefused, Seen
 from penstock.products.tables import prices, source_products
@@ -408,6 +408,40 @@ async def test_product_not_seen_for_long_is_archived_until_it_is_seen_again(
     rows = await rows_of(store, source_products)
     assert [row["archived_at"] for row in rows] == [None, None]
     assert kept.changed
+
+
+async def test_unchanged_page_is_seen_of_its_last_product_only(store: Store, site: Site) -> None:
+    now = await store.read(lambda unit: unit.now)
+    first = site.entry("1", page="p", at=now - 100 * DAY)
+    second = site.entry("2", page="p", run="run-2", at=now - 99 * DAY)
+    await write(store, first, second, site.entry("3", at=now - 99 * DAY))
+    log = EventLog(store)
+    await store.write(lambda unit: archive_inactive(unit, 90 * DAY, 10, log.append))
+    before = len(await log.read())
+
+    await store.write(lambda unit: note_seen(unit, ["task-p"], log.append))
+
+    rows = {row["title"]: row for row in await rows_of(store, source_products)}
+    assert rows["Item 2"]["archived_at"] is None
+    assert rows["Item 2"]["last_seen_at"] >= now
+    assert [rows[name]["archived_at"] is None for name in ("Item 1", "Item 3")] == [False, False]
+    assert len(await log.read()) == before + 1
+
+
+async def test_unchanged_page_without_a_price_takes_back_what_the_monitor_saw(
+    store: Store, site: Site
+) -> None:
+    now = await store.read(lambda unit: unit.now)
+    sold_out = site.entry(price=None, availability=Availability.OUT_OF_STOCK, at=now - 2 * HOUR)
+    await write(store, sold_out)
+    offer = site.shop.offer(price=500, at=now - HOUR)
+    await store.write(lambda unit: write_offers(unit, [offer]))
+    log = EventLog(store)
+
+    await store.write(lambda unit: note_seen(unit, ["task-1"], log.append))
+
+    assert await costs(store) == (None, None, "OUT_OF_STOCK")
+    assert len(await log.read()) == 1
 
 
 async def test_change_back_to_what_it_was_is_another_event(store: Store, site: Site) -> None:

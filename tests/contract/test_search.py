@@ -3,13 +3,14 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import pairwise
+from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from penstock.products.search.analysis import wanted_words
 from penstock.products.search.ports import (
     Document,
     Filters,
@@ -186,7 +187,6 @@ async def test_a_name_counts_more_than_a_brand_and_that_more_than_a_description(
     assert ids_of(found) == ["name", "head", "some", "category", "description"]
     scores = [hit.score or 0.0 for hit in found.hits]
     assert scores == sorted(scores, reverse=True)
-    assert await find(index, "acme") == ["name", "category", "head", "description", "some"] or True
 
 
 async def test_of_names_that_match_the_shorter_is_first(index: SearchIndex) -> None:
@@ -264,15 +264,14 @@ async def shelf(index: SearchIndex) -> SearchIndex:
         ({"price_min": Decimal(1), "brand": ("Acme", "acme"), "rating_min": Decimal(1)}, "a"),
     ],
 )
-@pytest.mark.parametrize("text", ["", "lamp"])
-@pytest.mark.parametrize("sort", [None, Sort.NAME])
 async def test_filters_leave_what_is_wanted(
-    shelf: SearchIndex, filters: dict[str, Any], expected: str, text: str, sort: Sort | None
+    shelf: SearchIndex, filters: dict[str, Any], expected: str
 ) -> None:
-    found = await shelf.search(Query(text, Filters(**filters), sort))
+    for text, sort in product(["", "lamp"], [None, Sort.NAME]):
+        found = await shelf.search(Query(text, Filters(**filters), sort))
 
-    assert sorted(ids_of(found)) == list(expected)
-    assert found.total == Total(len(expected), more=False)
+        assert sorted(ids_of(found)) == list(expected)
+        assert found.total == Total(len(expected), more=False)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +330,7 @@ async def test_pages_of_every_sort_have_everything_once_and_in_order(
 
     by_id = {each.product_id: each for each in MIXED}
     wanted = [
-        each for each in MIXED if not text or "Apple" != each.product_name or each.description
+        each for each in MIXED if not text or each.product_name != "Apple" or each.description
     ]
     assert sorted(walked) == sorted(each.product_id for each in wanted)
     keys = [key(by_id[each]) for each in walked]
@@ -388,7 +387,7 @@ async def test_a_cursor_is_for_its_query_only(index: SearchIndex, other: Query) 
     cursor = (await index.search(Query("lamp", limit=2))).next_cursor
 
     assert cursor
-    with pytest.raises(InvalidRequest, match="^cursor:"):
+    with pytest.raises(InvalidRequest, match=r"^cursor:"):
         await index.search(replace(other, cursor=cursor))
 
 
@@ -530,20 +529,31 @@ async def test_preparing_twice_harms_nothing(index: SearchIndex) -> None:
 
 
 HOSTILE = [
-    "\"", "'", "\\", "a\" OR \"b", "NEAR(a b)", "lamp*", "^lamp", "name:lamp", "-lamp", "lamp NOT x",
-    "'lamp' & !'x'", "lamp:*", "lamp <-> x", "{\"match_all\":{}}", "lamp~2", "[1 TO 2]", "/lamp/",
-    "n_lamp", "h_lamp", "t_00", "'; DROP TABLE product_search; --", "%", "${jndi:x}", "a" * 500,
-]  # fmt: skip
+    *(
+        '"',
+        "'",
+        "\\",
+        'a" OR "b',
+        "NEAR(a b)",
+        "lamp*",
+        "^lamp",
+        "name:lamp",
+        "-lamp",
+        "lamp NOT x",
+    ),
+    *("'lamp' & !'x'", "lamp:*", "lamp <-> x", '{"match_all":{}}', "lamp~2", "[1 TO 2]", "/lamp/"),
+    *("n_lamp", "h_lamp", "t_00", "'; DROP TABLE product_search; --", "%", "${jndi:x}", "a" * 500),
+]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-async def test_a_text_is_words_and_never_a_language(index: SearchIndex, text: str) -> None:
-    await index.put([document("a", "Lamp"), document("b", text)])
+async def test_a_text_is_words_and_never_a_language(index: SearchIndex) -> None:
+    await index.put([document("a", "Lamp"), *(document(f"b {text}", text) for text in HOSTILE)])
 
-    found = await find(index, text)
+    for text in HOSTILE:
+        found = await find(index, text, limit=100)
 
-    assert found[:1] in (["b"], [])
-    assert await index.count() == 2
+        assert (f"b {text}" in found) == bool(wanted_words(text))
+    assert await index.count() == len(HOSTILE) + 1
 
 
 async def test_words_of_operators_are_words(index: SearchIndex) -> None:
@@ -560,10 +570,5 @@ async def test_whatever_is_put_is_found_by_its_own_name(index: SearchIndex, name
 
     found = await find(index, name)
 
-    assert found[:1] in (["it"], []) or found[0] == "other"
-    if not found:
-        assert (await index.search(Query(name))).total.number == 0
-
-
-def test_pairs_of_sorts_differ() -> None:
-    assert all(one != other for one, other in pairwise(KEYS))
+    assert found == [] or "it" in found or not name.strip()
+    assert bool(found) == bool(wanted_words(name)) or not name.strip()

@@ -23,7 +23,7 @@ from penstock.products.search.rest import open_rest
 from penstock.products.search.sql import SqlSearch
 from penstock.quality.shadow import Shadow
 from penstock.quality.standalone import StandaloneJudge
-from penstock.queue.lanes import Lane
+from penstock.queue.lanes import Lane, Result
 from penstock.queue.ports import LaneLimit
 from penstock.queue.seats import Seat
 from penstock.queue.sources import Source
@@ -34,6 +34,7 @@ from penstock.workloads.catalog.domains import paces_of_domains
 from penstock.workloads.catalog.downloading import DownloadLane
 from penstock.workloads.catalog.imaging import ImageLane
 from penstock.workloads.catalog.lost import LostTasks
+from penstock.workloads.catalog.metrics import CatalogMetrics
 from penstock.workloads.catalog.model import DOWNLOADS, WORKLOAD
 from penstock.workloads.catalog.parsing import ParseLane
 from penstock.workloads.catalog.parsing_rates import ParserUpkeep
@@ -64,6 +65,12 @@ class Cataloguing:
     upkeep: CatalogUpkeep
     lost: LostTasks
     parsers: ParserUpkeep
+    metrics: CatalogMetrics
+
+    def note(self, result: Result) -> None:
+        """A result is committed."""
+        self.downloads.note(result)
+        self.metrics.note(result)
 
     @property
     def lanes(self) -> Sequence[Lane]:
@@ -154,6 +161,7 @@ def open_cataloguing(
         upkeep=CatalogUpkeep(store, section, log.append),
         lost=LostTasks(store, queue.put_in, pipeline.line_of),
         parsers=ParserUpkeep(store, ops),
+        metrics=CatalogMetrics(platform.metrics),
     )
 
 

@@ -56,8 +56,7 @@ from penstock.queue.upkeep import Upkeep, forget_empty_lines
 from penstock.settings import Settings
 from penstock.store import migrate
 from penstock.store.store import Store, open_store
-from penstock.workloads.catalog.downloading import DownloadLane
-from penstock.workloads.catalog.model import DOWNLOADS as CATALOG_LANE
+from penstock.workloads.catalog.metrics import CatalogGauges
 from penstock.workloads.catalog.upkeep import pages_in_use as crawled_pages_in_use
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
 from penstock.workloads.fetch.lane import FetchLane, bodies_in_use, forget_outcomes
@@ -206,7 +205,7 @@ async def open_engine(
                     SCRAPE_LANE: scrape,
                     MONITOR_LANE: monitoring.lane,
                     STREAM_LANE: stream,
-                    CATALOG_LANE: catalog.downloads,
+                    **{lane.name: catalog for lane in catalog.lanes},
                 },
                 settled,
             ),
@@ -251,7 +250,7 @@ async def open_engine(
 
 
 def _note(
-    lanes: Mapping[str, ScrapeLane | MonitorLane | StoredLane | DownloadLane],
+    lanes: Mapping[str, ScrapeLane | MonitorLane | StoredLane | Cataloguing],
     settled: Callable[[Result], None],
     result: Result,
 ) -> None:
@@ -305,6 +304,8 @@ async def start_services(
     start("task scheduler", tasks.run)
     gauges = MonitorGauges(platform.metrics, store)
     start("gauges of targets", lambda: gauges.keep_looking(clock))
+    crawled = CatalogGauges(platform.metrics, store)
+    start("gauges of crawl tasks", lambda: crawled.keep_looking(clock))
     depth = partial(stored_depth, engine.rows)
     start("gauges of pages", lambda: keep_showing(platform, engine.stream.metrics, depth))
     services = []

@@ -10,14 +10,17 @@ from penstock.api.application import create_application
 from penstock.api.health import Doctor, PoolStats, QueueStats, Vitals, health_routes
 from penstock.api.server import Server
 from penstock.app import Platform
+from penstock.app.catalog_service import service_of as catalog_of
 from penstock.app.engine import Engine
 from penstock.app.monitor_service import service_of
+from penstock.app.proxies import proxies_on
 from penstock.app.stream_service import stream_of
 from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.settings import Settings
 from penstock.web.guard import Guard
 from penstock.web.keys import KeyRing, Keys, RateLimiter, service_key
+from penstock.workloads.catalog.routes import catalog_routes
 from penstock.workloads.monitor.routes import monitor_routes
 from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.routes import Desk, scrape_routes
@@ -76,6 +79,9 @@ def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
         scrape_routes(desk),
         monitor_routes(service_of(settings, engine, platform.chance)),
         stream_routes(*stream_of(settings, platform, engine, stopping)),
+        *catalog_routes(
+            catalog_of(settings, engine, clock), proxies_on(settings, engine.store), stopping
+        ),
         health_routes(doctor, platform.metrics),
     ]
     application = create_application(routers, guard, settings.api, clock, platform.metrics)

@@ -16,6 +16,7 @@ from penstock.events.log import EventLog
 from penstock.notify.webhooks import WebhookSubscription
 from penstock.settings import Settings
 from penstock.store.store import Store
+from penstock.workloads.catalog import erasure as crawled
 from penstock.workloads.fetch import erasure as fetched
 from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.erasure import Erasure
@@ -72,6 +73,8 @@ async def _erase(
         erased = await erasure.erase_page(url or "")
         counts, addresses = await fetched.erase_page(store, url or "")
         counts += await erase_streamed(settings, store, url or "")
+        crawled_counts, pages = await crawled.erase_page(store, url or "")
+        counts, addresses = counts + crawled_counts, addresses | pages
     counts += erased.counts
     counts["blobs"] = await delete_blobs(settings, store, addresses | erased.blobs)
     return {name: counts[name] for name in WHAT}, _out_of_reach(settings)

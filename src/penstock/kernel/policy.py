@@ -61,12 +61,18 @@ class ProxyChoice(_Section):
     """Whether requests leave through the proxy pool, through which part of it, and how often.
 
     `requests_per_second` is for each proxy and domain, and divides the domain's pace; without it
-    a proxy rests between two visits to a domain for as long as the settings say.
+    a proxy rests between two visits to a domain for as long as the settings say. It is looked up
+    by itself: an entry that names nothing else does not say whether proxies are used.
     """
 
     use: Literal["never", "always"] = "always"
     region: Annotated[str, StringConstraints(to_lower=True, min_length=1)] | None = None
     requests_per_second: float | None = Field(default=None, ge=1, le=5)
+
+    @property
+    def is_only_a_limit(self) -> bool:
+        """Whether nothing is said but how often."""
+        return self.model_fields_set == {"requests_per_second"}
 
     @property
     def rest_seconds(self) -> float | None:
@@ -285,7 +291,10 @@ def _compose(host: str, domain: str, layers: Sequence[tuple[str, PolicyEntry]]) 
     answers: dict[str, Any] = {}
     for source, entry in layers:
         for name in entry.model_fields_set:
-            if name not in answers and (value := getattr(entry, name)) is not None:
+            value = getattr(entry, name)
+            if isinstance(value, ProxyChoice) and value.is_only_a_limit:
+                continue
+            if name not in answers and value is not None:
                 answers[name], said_by[name] = value, source
     robots = answers.get("robots") or RobotsChoice()
     ledger = host if answers.get("split_hosts") else domain
@@ -302,13 +311,20 @@ def _compose(host: str, domain: str, layers: Sequence[tuple[str, PolicyEntry]]) 
         obey_star=robots.obey_star,
         robots_unreachable=robots.on_unreachable,
         fetcher=answers.get("fetcher", "http"),
-        proxy=answers.get("proxy") or ProxyChoice(use="never"),
+        proxy=_proxy(answers.get("proxy") or ProxyChoice(use="never"), layers),
         identity=answers.get("identity", "honest"),
         headers=tuple((answers.get("headers") or {}).items()),
         blocks_count=answers.get("blocks_count", False),
         block_resources=answers.get("block_resources"),
         said_by=said_by,
     )
+
+
+def _proxy(choice: ProxyChoice, layers: Sequence[tuple[str, PolicyEntry]]) -> ProxyChoice:
+    """The choice with the limit of the first layer that has one."""
+    limits = (entry.proxy.requests_per_second for _, entry in layers if entry.proxy)
+    limit = next((limit for limit in limits if limit is not None), None)
+    return choice if limit is None else choice.model_copy(update={"requests_per_second": limit})
 
 
 def _action_delay(

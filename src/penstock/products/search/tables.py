@@ -12,8 +12,11 @@ from penstock.store.schema import CleanText, Fixed, Moment, metadata
 #: SQLite's full-text table; PostgreSQL's index has the same name.
 FULL_TEXT = "fts_product_search"
 
-#: Compared by code points, as SQLite and search servers do.
-ByCode = Text().with_variant(Text(collation="C"), "postgresql")
+
+class _Lexemes(TSVECTOR):
+    """Says in every statement what a value is: it is given as text."""
+
+    render_bind_cast = True
 
 
 class Tokens(TypeDecorator[Sequence[str]]):
@@ -23,7 +26,7 @@ class Tokens(TypeDecorator[Sequence[str]]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return dialect.type_descriptor(TSVECTOR() if dialect.name == "postgresql" else Text())
+        return dialect.type_descriptor(_Lexemes() if dialect.name == "postgresql" else Text())
 
     def process_bind_param(self, value: Sequence[str] | None, dialect: Dialect) -> str | None:
         if value is None:
@@ -42,13 +45,14 @@ product_search = Table(
         primary_key=True,
         autoincrement=False,
     ),
-    Column("product_id", ByCode, nullable=False, unique=True),
+    # On every engine this and `sort_name` are compared by code points.
+    Column("product_id", CleanText, nullable=False, unique=True),
     Column("words", Tokens, nullable=False),
     Column("product_name", CleanText, nullable=False),
     Column("brand", CleanText),
     Column("category", CleanText),
     Column("description", CleanText),
-    Column("sort_name", ByCode, nullable=False),
+    Column("sort_name", CleanText, nullable=False),
     Column("price", Fixed(10, 2)),
     Column("rating", Fixed(3, 2)),
     Column("created_at", Moment, nullable=False),

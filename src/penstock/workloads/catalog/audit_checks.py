@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, exists, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Table, and_, cast, exists, func, or_, select
 
 from penstock.core.money import currencies, to_minor
 from penstock.kernel.records import MAX_MINOR_UNITS, Availability
@@ -82,17 +82,21 @@ def _orphans() -> list[Check]:
         ("image_without_product", images.c.id, images.c.product_id, source_products),
         ("price_without_product", prices.c.id, prices.c.source_product_id, source_products),
         ("product_without_domain", shop.id, shop.domain_id, domains),
-        ("product_without_task", shop.id, shop.crawl_task_id, crawl_tasks),
         ("task_without_domain", crawl_tasks.c.id, crawl_tasks.c.domain_id, domains),
         ("attempt_without_task", crawl_attempts.c.id, crawl_attempts.c.crawl_task_id, crawl_tasks),
         ("error_without_task", error_logs.c.id, error_logs.c.crawl_task_id, crawl_tasks),
         ("link_without_task", link.task_id, link.task_id, crawl_tasks),
         ("link_without_submission", link.task_id, link.submission_id, crawl_submissions),
     ]
-    return [
+    found = [
         Check("orphan", name, f"no such row of {table.name}", key, _lacks(column, table), [column])
         for name, key, column, table in told
     ]
+    # A page that was erased has no task any more, and its product is archived.
+    no_task = and_(shop.archived_at.is_(None), _lacks(shop.crawl_task_id, crawl_tasks))
+    says = f"no such row of {crawl_tasks.name}"
+    name = "product_without_task"
+    return [*found, Check("orphan", name, says, shop.id, no_task, [shop.crawl_task_id])]
 
 
 def _is_blank(column: ColumnElement[str]) -> ColumnElement[bool]:
@@ -295,7 +299,8 @@ def _unseen(now: int, frequency_seconds: int) -> Check:
     """Products whose page should have been crawled several times since it was last seen."""
     shop, task = source_products.c, crawl_tasks.c
     wanted = func.coalesce(task.crawl_frequency, domains.c.crawl_frequency, frequency_seconds)
-    interval = func.coalesce(task.crawl_interval, wanted)
+    # Milliseconds are larger than the column of seconds holds.
+    seconds = cast(func.coalesce(task.crawl_interval, wanted), BigInteger)
     is_missed = (
         select(task.id)
         .join(domains, domains.c.id == task.domain_id)
@@ -304,7 +309,7 @@ def _unseen(now: int, frequency_seconds: int) -> Check:
             task.is_paused.is_(False),
             domains.c.is_active,
             wanted > 0,
-            shop.last_seen_at < now - interval * (MISSED_CRAWLS * 1000),
+            now - shop.last_seen_at > seconds * (MISSED_CRAWLS * 1000),
         )
         .correlate(source_products)
         .exists()

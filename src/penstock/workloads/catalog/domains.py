@@ -80,7 +80,7 @@ def _source_for(unit: Unit, name: str, base_url: str, who: str, source: str | No
     taken = set(unit.run(select(domains.c.source_id)).scalars()) if found else set()
     free = [each for each in found if each["id"] not in taken]
     if source and (not free or free[0]["domain"] != name):
-        raise invalid("source", f"must be a source of {name} that no domain has yet")
+        raise Conflict(f"{source} is not a source of {name}, or another domain has it already")
     if len(free) > 1:
         names = ", ".join(each["name"] for each in free)
         raise Conflict(f"{name} has several sources ({names}): add the domain and say which")

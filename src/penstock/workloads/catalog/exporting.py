@@ -210,7 +210,8 @@ WALKS: dict[Subject, tuple[Callable[..., list[Row]], ...]] = {
     Subject.PRODUCTS: (_find_products,),
     Subject.PRICES: (_find_prices, _find_corrected),
 }
+#: Plain strings: those of the library are not taken for names by every encoder.
 COLUMNS: dict[Subject, tuple[str, ...]] = {
-    Subject.PRODUCTS: tuple(_products().selected_columns.keys()),
-    Subject.PRICES: tuple(_prices().selected_columns.keys()),
+    Subject.PRODUCTS: tuple(f"{each.name}" for each in _products().selected_columns),
+    Subject.PRICES: tuple(f"{each.name}" for each in _prices().selected_columns),
 }

@@ -207,9 +207,6 @@ class ParseLane:
         # Events come last: who writes them keeps all others from writing theirs.
         self._log.append(unit, product_messages(unit, changed))
 
-    def note(self, result: Result) -> None:
-        """A result is committed."""
-
     # ── judging
 
     def _last_prices(self, unit: Unit, found: Sequence[Held]) -> Mapping[str, Money]:

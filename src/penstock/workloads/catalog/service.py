@@ -109,8 +109,8 @@ class Products:
             lambda unit: reading.price_history(unit, product_id, since, until, limit)
         )
 
-    async def image(self, product_id: str, image_id: str) -> tuple[Row, bytes]:
-        """An image of a product, and what is in it."""
+    async def image(self, product_id: str, image_id: str) -> Row:
+        """An image of a product that is here."""
 
         def look(unit: Unit) -> Row:
             reading.get_product(unit, product_id)
@@ -120,10 +120,16 @@ class Products:
             raise NotFound("There is no such image")
 
         row = await self.store.read(look)
-        data = await self.blobs.get(row["image_path"]) if row["image_path"] else None
-        if data is None:
+        if not row["image_path"]:
             raise NotFound(row["error"] or "This image is not there yet")
-        return row, data
+        return row
+
+    async def image_bytes(self, image: Row) -> bytes:
+        """What is in an image."""
+        data = await self.blobs.get(image["image_path"])
+        if data is None:
+            raise NotFound("This image is not there any more")
+        return data
 
 
 @dataclass(frozen=True, slots=True)

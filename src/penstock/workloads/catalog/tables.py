@@ -67,12 +67,12 @@ crawl_tasks = Table(
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     Index("idx_crawl_tasks_status", "status", "id"),
-    Index("idx_crawl_tasks_scheduled_at", "scheduled_at"),
     Index("idx_crawl_tasks_domain_id", "domain_id", "status", "id"),
     Index("idx_crawl_tasks_url_hash", "url_hash", unique=True),
     partial_index(
         "idx_crawl_tasks_next_crawl_at", "next_crawl_at", where="next_crawl_at IS NOT NULL"
     ),
+    partial_index("idx_crawl_tasks_scheduled_at", "scheduled_at", where="status = 'pending'"),
     partial_index(
         "ix_crawl_tasks_due",
         *("domain_id", "is_paused", "priority", "turn_key", "id"),

@@ -193,10 +193,10 @@ def _create_crawl_tasks() -> None:
     )
     table = "crawl_tasks"
     op.create_index("idx_crawl_tasks_status", table, ["status", "id"])
-    op.create_index("idx_crawl_tasks_scheduled_at", table, ["scheduled_at"])
     op.create_index("idx_crawl_tasks_domain_id", table, ["domain_id", "status", "id"])
     op.create_index("idx_crawl_tasks_url_hash", table, ["url_hash"], unique=True)
     for name, columns, where in (
+        ("idx_crawl_tasks_scheduled_at", ["scheduled_at"], "status = 'pending'"),
         ("idx_crawl_tasks_next_crawl_at", ["next_crawl_at"], "next_crawl_at IS NOT NULL"),
         (
             "ix_crawl_tasks_due",
