@@ -1,14 +1,16 @@
-"""A pgbouncer of the tests' own, in transaction mode, in front of a PostgreSQL server."""
+"""A pgbouncer of the tests' own, in front of a PostgreSQL server."""
+
+from collections.abc import Mapping
 
 from tests import private_server
-from tools.provision.pgbouncer import PGBOUNCER, in_front_of
+from tools.provision.pgbouncer import PGBOUNCER, TRANSACTIONS, in_front_of
 
 
 class PrivatePgbouncer(private_server.PrivateServer):
     """Has the databases that the server has, also those that are made later."""
 
-    def __init__(self, program: str, url: str) -> None:
-        super().__init__(in_front_of(url), program)
+    def __init__(self, program: str, url: str, options: Mapping[str, str] = TRANSACTIONS) -> None:
+        super().__init__(in_front_of(url, options), program)
 
 
 def find_program() -> str:

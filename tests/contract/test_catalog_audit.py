@@ -62,12 +62,15 @@ class Shelf:
         return {"created_at": self.now - HOUR, "updated_at": self.now - HOUR}
 
 
-@pytest.fixture
-async def shelf(stores: Stores, store: Store) -> Shelf:
-    rows = await rows_in(store)
-    made = Shelf(stores, rows, await rows.site())
+async def make_shelf(stores: Stores, rows: CatalogRows, name: str = "shop") -> Shelf:
+    made = Shelf(stores, rows, await rows.site(name))
     await made.fill()
     return made
+
+
+@pytest.fixture
+async def shelf(stores: Stores, store: Store) -> Shelf:
+    return await make_shelf(stores, await rows_in(store))
 
 
 def names_in(report: Report) -> list[str]:
@@ -116,7 +119,7 @@ async def close_domain(shelf: Shelf) -> None:
     await shelf.rows.change(
         domains, shelf.site.id, is_active=False, updated_at=shelf.now - 2 * HOUR
     )
-    await shelf.change_task(status="queued")
+    await shelf.change_task(status="queued", updated_at=shelf.now)
 
 
 async def spoil_price(shelf: Shelf) -> None:
@@ -236,14 +239,29 @@ FOUND_WITH = {
 
 
 @pytest.mark.parametrize("name", SPOILED)
-async def test_what_is_wrong_is_found(shelf: Shelf, store: Store, name: str) -> None:
-    await SPOILED[name](shelf)
+async def test_what_is_wrong_is_found(in_sqlite: Stores, name: str) -> None:
+    store = await in_sqlite.open()
+    await SPOILED[name](await make_shelf(in_sqlite, await rows_in(store)))
 
     report = await audit(store, SETTINGS)
 
     assert set(names_in(report)) == FOUND_WITH.get(name, {name})
     (finding,) = [each for each in report.findings if each.name == name]
     assert finding.number == (2 if name == "products_of_one_url" else 1)
+
+
+async def test_all_that_is_wrong_at_once_is_found(stores: Stores, store: Store) -> None:
+    rows = await rows_in(store)
+    for number, spoil in enumerate(SPOILED.values()):
+        await spoil(await make_shelf(stores, rows, f"shop-{number}"))
+
+    numbers = {each.name: each.number for each in (await audit(store, SETTINGS)).findings}
+
+    several = sum("price_not_current" in also for also in FOUND_WITH.values())
+    assert numbers == dict.fromkeys(SPOILED, 1) | {
+        "products_of_one_url": 2,
+        "price_not_current": several + 1,
+    }
 
 
 def test_every_check_is_tried() -> None:

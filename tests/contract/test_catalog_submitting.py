@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from penstock.kernel.model import UrlSpecific
 from penstock.products.sources import create_retailer, create_source
@@ -14,7 +14,7 @@ from penstock.products.tables import domains, sources
 from penstock.store.unit import Unit
 from penstock.web.errors import InvalidRequest, NotFound
 from penstock.workloads.catalog.model import SITEMAPS, Status
-from penstock.workloads.catalog.submitting import Options, Origin
+from penstock.workloads.catalog.submitting import READING, Options, Origin, Tally
 from penstock.workloads.catalog.tables import crawl_submission_tasks, crawl_submissions
 from penstock.workloads.catalog.tasks import Filter
 from tests.clocks import HandClock
@@ -26,6 +26,12 @@ SPELLINGS = (
     "HTTP://Shop.TEST:80/product/1",
     "http://shop.test/a/../product/1#reviews",
     "http://shop.test/product/1?utm_source=mail&gclid=7",
+)
+
+#: Whether another transaction waits for this one.
+IS_WAITED_FOR = text(
+    "SELECT EXISTS (SELECT FROM pg_locks AS its"
+    " WHERE NOT its.granted AND pg_backend_pid() = ANY(pg_blocking_pids(its.pid)))"
 )
 
 
@@ -95,9 +101,13 @@ async def test_many_are_taken_on_in_several_steps_and_told_of(crawler: Crawler) 
     assert numbers_of(row) == (1202, 1200, 2, 0)
 
 
+@pytest.mark.parametrize("known", [False, True])
 async def test_processes_that_submit_the_same_at_once_make_each_task_once(
-    stores: Stores, crawler: Crawler, tmp_path: Path
+    stores: Stores, crawler: Crawler, tmp_path: Path, known: bool
 ) -> None:
+    if known:
+        await crawler.submit(*shop(1), *shop(1, host="other.test"))
+    before = len(await crawler.all_tasks())
     others = [crawler, *[await another(crawler, stores, tmp_path) for _ in range(3)]]
     urls = shop(*range(1, 60)) + shop(*range(1, 20), host="other.test")
     orders = (urls, urls[::-1], urls[30:] + urls[:30], urls)
@@ -111,13 +121,39 @@ async def test_processes_that_submit_the_same_at_once_make_each_task_once(
 
     tasks = await crawler.all_tasks()
     assert len(tasks) == len(urls)
-    assert sum(tally.accepted for _, tally in given) == len(urls)
+    assert sum(tally.accepted for _, tally in given) == len(urls) - before
     for which, tally in given:
         assert tally.submitted == tally.accepted + tally.duplicates == len(urls)
         assert (await crawler.submissions.progress(which)).total == len(urls)
     names = [row["domain_name"] for row in await rows_of(crawler.store, domains)]
     assert sorted(names) == ["other.test", "shop.test"]
     assert len(await rows_of(crawler.store, sources)) == 2
+
+
+async def test_who_was_not_the_first_with_a_page_has_a_duplicate(
+    in_postgres: Stores, tmp_path: Path
+) -> None:
+    """Both look, and find that the page is new; then both take it on."""
+    crawler = await open_crawler(in_postgres, tmp_path)
+    quicker = await another(crawler, in_postgres, tmp_path)
+    await crawler.submit(*shop(1))
+    which = await quicker.submit(*shop(1))
+    is_written = asyncio.Event()
+
+    def add_and_wait(unit: Unit) -> Tally:
+        tally = quicker.submitter.add(unit, which, shop(3, 2))
+        is_written.set()
+        while not unit.run(IS_WAITED_FOR).scalar_one():
+            pass
+        return tally
+
+    first = asyncio.create_task(quicker.store.write(add_and_wait))
+    await is_written.wait()
+    slower, tally = await crawler.submissions.submit(shop(2, 3, 4), Options(), WHO)
+
+    assert ((await first).accepted, tally.accepted, tally.duplicates) == (2, 1, 2)
+    assert (await crawler.submissions.progress(slower)).total == 3
+    assert len(await crawler.all_tasks()) == 4
 
 
 async def test_a_commit_nobody_heard_of_makes_nothing_twice(crawler: Crawler) -> None:
@@ -130,6 +166,20 @@ async def test_a_commit_nobody_heard_of_makes_nothing_twice(crawler: Crawler) ->
 
     assert len(await crawler.all_tasks()) == 3
     assert (await crawler.submissions.progress(which)).total == 3
+
+
+async def test_a_sitemap_that_is_read_again_from_the_start_counts_each_page_once(
+    crawler: Crawler,
+) -> None:
+    await crawler.submit(*shop(1))
+    which = await crawler.store.write(
+        lambda unit: crawler.submitter.begin(unit, Origin("sitemap"), Options(), WHO, READING)
+    )
+    for some in (shop(1, 2), shop(1, 2), [*SPELLINGS[:2], *shop(3)], shop(4)):
+        await crawler.submissions.add(which, some)
+
+    assert numbers_of(await submission_row(crawler, which)) == (4, 3, 1, 0)
+    assert (await crawler.submissions.progress(which)).total == 4
 
 
 async def test_a_submission_says_how_its_pages_are_crawled(crawler: Crawler) -> None:

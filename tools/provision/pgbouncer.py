@@ -1,5 +1,6 @@
-"""pgbouncer in front of a PostgreSQL server, in transaction mode: the tests start it themselves."""
+"""pgbouncer in front of a PostgreSQL server: the tests start it themselves."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -25,32 +26,36 @@ listen_addr = 127.0.0.1
 listen_port = {port}
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
 default_pool_size = 8
 max_client_conn = 1000
-server_round_robin = 1
+{more}
 """
+#: Each transaction is on another connection than the last one, if there is another.
+TRANSACTIONS = {"pool_mode": "transaction", "server_round_robin": "1"}
 
 
-def in_front_of(url: str) -> Server:
+def in_front_of(url: str, options: Mapping[str, str]) -> Server:
     """The server that hands out connections to another one, whichever the database."""
     return Server(
         name="pgbouncer",
         variable="",
         tool=PGBOUNCER,
         address="postgresql://postgres@127.0.0.1:{port}/postgres",
-        arguments=partial(pgbouncer_arguments, url),
+        arguments=partial(pgbouncer_arguments, url, options),
         answers=postgres_answers,
         compose_port=None,
     )
 
 
-def pgbouncer_arguments(url: str, program: str, folder: Path, port: int) -> list[str]:
+def pgbouncer_arguments(
+    url: str, options: Mapping[str, str], program: str, folder: Path, port: int
+) -> list[str]:
     home = folder / "home"
     if not home.exists():
         make_folder_for_postgres(home)
     file = home / "pgbouncer.ini"
-    file.write_text(CONFIGURATION.format(server=_server_of(url), port=port))
+    more = "\n".join(f"{name} = {value}" for name, value in options.items())
+    file.write_text(CONFIGURATION.format(server=_server_of(url), port=port, more=more))
     return [*unprivileged("postgres"), program, str(file)]
 
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "queue": Place("queue"),
     "schedule": Place("schedule"),
     "monitor": Place("monitor"),
+    "catalog": Place("catalog"),
     "stream": Place("stream"),
     "events": Place("events"),
     "webhooks": Place("webhooks"),

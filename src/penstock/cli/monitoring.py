@@ -68,20 +68,25 @@ async def target_id(monitor: MonitorService, id_or_url: str | None) -> str | Non
 
 async def time_of(monitor: MonitorService, text: str) -> int:
     """A time of the store (ms) that somebody typed: a span before now, or a date in UTC."""
+    return read_time(text, await monitor.replaying.now())
+
+
+def read_time(text: str, now: int, *, ahead: bool = False) -> int:
+    """A time (ms) that somebody typed: a span before now, or ahead of it, or a date in UTC."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        return await _before_now(monitor, text)
+        seconds = _read_seconds(text, "from now" if ahead else "before now")
+        return now + int(seconds * 1000) * (1 if ahead else -1)
     return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
-async def _before_now(monitor: MonitorService, span: str) -> int:
+def _read_seconds(span: str, counted: str) -> float:
     try:
-        seconds = read_span(span)
+        return read_span(span)
     except SettingsError:
-        said = f"'{span}' is no time; write 7d or 12h (before now), 2026-03-01 or 2026-03-01T12:00"
+        said = f"'{span}' is no time; write 7d or 12h ({counted}), 2026-03-01 or 2026-03-01T12:00"
         raise SettingsError(said) from None
-    return await monitor.replaying.now() - int(seconds * 1000)
 
 
 def trouble(message: str) -> typer.Exit:

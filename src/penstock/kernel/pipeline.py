@@ -54,7 +54,7 @@ from penstock.kernel.robots import Rules
 from penstock.kernel.robots_gate import RobotsGate
 from penstock.kernel.switches import Paused
 from penstock.kernel.turns import Turns
-from penstock.kernel.ways import Ways
+from penstock.kernel.ways import PROXIES_REST, Ways
 
 #: A slot is kept through the wait for the next hop only if that is short.
 LONGEST_KEPT_SLOT = 60.0
@@ -238,7 +238,7 @@ class Pipeline:
     async def _mind_trouble(self, visit: Visit, trouble: NotNow) -> Outcome | Wait:
         """A fetcher of ours could not do it; that is no attempt, but it has to end sometime."""
         self._chronicle.say(visit, "fetch", trouble.reason)
-        gate = "browser"
+        gate = "proxy" if trouble.reason == PROXIES_REST else "browser"
         if trouble.reason == "browser_crashed":
             gate = "crash"
             visit.crashes += 1

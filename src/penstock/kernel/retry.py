@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from penstock.kernel.model import Failure, SiteWide
+from penstock.kernel.model import Failure, ProxyFailed, SiteWide
 from penstock.kernel.settings import RetrySettings
 
 MAX_DOMAINS = 10_000
@@ -48,6 +48,8 @@ class Retry:
         if not failure.retriable or attempt >= settings.max_attempts:
             return None
         if isinstance(failure, SiteWide) and not settings.site_wide:
+            return None
+        if settings.proxies_only and not isinstance(failure, ProxyFailed):
             return None
         budget = self._budgets.get(domain, float(self._settings.budget_floor))
         if budget < 1:

@@ -228,6 +228,7 @@ class RetrySettings(Section):
     budget_ratio: float = Field(0.2, ge=0, description="retries a domain earns per request")
     budget_floor: int = Field(10, ge=0, description="retries a domain always has")
     site_wide: bool = Field(True, description="whether it is repeated while a whole site fails")
+    proxies_only: bool = Field(False, description="whether only another proxy is tried")
 
 
 class PoliciesSettings(Section):

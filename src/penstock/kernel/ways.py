@@ -8,6 +8,7 @@ from penstock.kernel.ports import Fetcher, NotNow
 from penstock.kernel.proxies import Carried, ProxyPool
 from penstock.kernel.reader import Reader
 
+PROXIES_REST = "proxies_rest"
 RESTING = "every proxy rests for this domain"
 
 
@@ -99,7 +100,7 @@ class Ways:
             if rest is None or await self._proxies.is_rested(proxy, domain, rest):
                 return proxy
         if (seconds := self._proxies.look(domain, *wish)) is not None:
-            raise NotNow("proxies_rest", RESTING, seconds)
+            raise NotNow(PROXIES_REST, RESTING, seconds)
         return proxy
 
     async def _use_again(self, visit: Visit) -> Proxy | None:
@@ -111,7 +112,7 @@ class Ways:
         if seconds is None and not await self._proxies.is_rested(proxy, domain, rest):
             seconds = self._proxies.rest_of(proxy, domain, rest) or 0.0
         if seconds is not None:
-            raise NotNow("proxies_rest", RESTING, seconds)
+            raise NotNow(PROXIES_REST, RESTING, seconds)
         return proxy
 
     def _look_at_proxies(self, visit: Visit) -> Wait | None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Select, exists, literal, select, tuple_
+from sqlalchemy import Column, ColumnElement, Select, exists, func, literal, select, tuple_
 
 from penstock.kernel.records import Availability
 from penstock.products.images import list_images
@@ -23,6 +23,8 @@ Place = tuple[Any, str]
 STOCK = {
     each.value.lower(): each.value for each in Availability if each is not Availability.UNKNOWN
 }
+#: So many products are too many to be sorted for a page of them.
+MANY = 2_000
 HIGHEST_PRICE, HIGHEST_RATING = Decimal("99999999.99"), Decimal("9.99")
 #: What is told of a product.
 TOLD = (
@@ -205,8 +207,33 @@ def _conditions(unit: Unit, wanted: Filter) -> list[ColumnElement[bool]]:
         column.category: wanted.category,
         column.domain_id: _domain_ids(unit, wanted.domain) if wanted.domain else (),
     }
-    found += [_is_one_of(each, values) for each, values in several.items() if values]
-    return found
+    return found + _led_by_the_rarest(unit, {each: its for each, its in several.items() if its})
+
+
+def _led_by_the_rarest(
+    unit: Unit, several: Mapping[Column[Any], Sequence[str]]
+) -> list[ColumnElement[bool]]:
+    """Whether columns have one of their values; those that many products have lead no search.
+
+    SQLite does not know how many have a value: it would find all of them by the index of any
+    such column, and sort them, where the first few of the order are soon found.
+    """
+    chosen = {column: _is_one_of(column, values) for column, values in several.items()}
+    if unit.engine != "sqlite":
+        return list(chosen.values())
+    sizes = {column: _count(unit, condition) for column, condition in chosen.items()}
+    rarest = min(sizes, key=lambda column: sizes[column], default=None)
+    return [
+        _is_one_of(column if column is rarest and sizes[column] < MANY else column.concat(""), its)
+        for column, its in several.items()
+    ]
+
+
+def _count(unit: Unit, condition: ColumnElement[bool]) -> int:
+    """How many products something is true of, as far as it matters."""
+    some = select(source_products.c.id).where(condition, source_products.c.domain_id.is_not(None))
+    query = select(func.count()).select_from(some.limit(MANY).subquery())
+    return int(unit.run(query).scalar_one())
 
 
 def _at_most(value: Decimal | None, highest: Decimal) -> Decimal | None:
@@ -220,5 +247,5 @@ def _domain_ids(unit: Unit, names: Sequence[str]) -> list[str]:
     return list(unit.run(query).scalars()) or [""]
 
 
-def _is_one_of(column: Column[Any], values: Sequence[str]) -> ColumnElement[bool]:
+def _is_one_of(column: ColumnElement[Any], values: Sequence[str]) -> ColumnElement[bool]:
     return column == values[0] if len(values) == 1 else column.in_(values)

@@ -15,7 +15,7 @@ proxies = Table(
     # Encrypted, with a key of the settings.
     Column("proxy_password", Text),
     Column("region", Text),
-    # settings or admin: who brought it in.
+    # Who brought it in: settings or admin; retired if the settings name it no more.
     Column("origin", Text, nullable=False, server_default="admin"),
     Column("is_active", Boolean, nullable=False, server_default=text("TRUE")),
     Column("is_healthy", Boolean, nullable=False, server_default=text("TRUE")),

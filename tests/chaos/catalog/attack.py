@@ -17,7 +17,7 @@ from penstock.store.unit import Unit
 from penstock.workloads.catalog.model import OVER
 from penstock.workloads.catalog.tables import crawl_tasks
 from tests.catalogs import HOSTS, all_urls
-from tests.chaos.catalog.findings import Findings, examine
+from tests.chaos.catalog.findings import Findings, examine, expected_at
 from tests.chaos.catalog.fleet import Fleet, open_fleet
 from tests.chaos.catalog.servers import Servers, open_servers
 from tests.private_server import PrivateServer
@@ -47,7 +47,7 @@ class Size:
     restarts: int
 
 
-SMALL, LONG = Size(12, 4, 2, 1), Size(100, 12, 10, 3)
+SMALL, LONG = Size(12, 6, 2, 1), Size(100, 12, 10, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ async def play(folder: Path, *, size: Size, seed: int) -> Played:
             await fleet.submit(urls, size.pace)
             began = time.monotonic()
             attack = Attack(fleet, servers, keeper, random.Random(seed))
-            await attack.wreck(size, len(urls))
+            await attack.wreck(size, sum(1 + len(expected_at(url).images) for url in urls))
             last = time.monotonic()
             await drained(fleet)
             ended = time.monotonic()
@@ -141,8 +141,13 @@ async def drained(fleet: Fleet) -> None:
 
 
 def count_ended(unit: Unit) -> int:
+    """How many tasks and pictures are over."""
     over = crawl_tasks.c.status.in_([status.value for status in OVER])
-    return int(unit.run(select(func.count()).where(over)).scalar_one())
+    queries = (
+        select(func.count()).where(over),
+        select(func.count()).where(images.c.status != PENDING),
+    )
+    return sum(int(unit.run(query).scalar_one()) for query in queries)
 
 
 def count_open(unit: Unit) -> int:

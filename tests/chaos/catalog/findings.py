@@ -273,7 +273,9 @@ def _contacts(
             yield _Contact(asked[url], told[row["id"]], lost[row["id"]])
     lost, tries = (_by_payload(held, IMAGES, "image", name) for name in ("lost", "attempts"))
     for row in held.images:
-        yield _Contact(asked[row["image_url"]], tries[row["id"]], lost[row["id"]])
+        # Who was lost had begun an attempt, too.
+        told_of = tries[row["id"]] - lost[row["id"]]
+        yield _Contact(asked[row["image_url"]], told_of, lost[row["id"]])
 
 
 def _by_payload(held: Held, lane: str, name: str, number: str) -> Counter[str]:

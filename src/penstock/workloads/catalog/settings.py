@@ -2,7 +2,7 @@
 
 from pydantic import Field, model_validator
 
-from penstock.kernel.policy import PolicyEntry
+from penstock.kernel.policy import PolicyEntry, ProxyChoice
 from penstock.kernel.settings import RetrySettings, Section
 from penstock.workloads.catalog.model import DAY
 
@@ -51,11 +51,13 @@ class CatalogSettings(Section):
 
     def as_policy(self) -> PolicyEntry:
         """The pace of domains on which no policy has a word."""
-        return pace_entry(self.crawl_delay_seconds, self.max_concurrent_requests)
+        limit = ProxyChoice(requests_per_second=self.proxy_requests_per_second)
+        entry = pace_entry(self.crawl_delay_seconds, self.max_concurrent_requests)
+        return entry.model_copy(update={"proxy": limit})
 
     def as_retry(self) -> RetrySettings:
-        """A page is tried once: a task that fails is scheduled anew."""
-        return RetrySettings(max_attempts=1, site_wide=False)
+        """A page is tried once, though through several proxies: a task is scheduled anew."""
+        return RetrySettings(proxies_only=True)
 
 
 def pace_entry(delay_seconds: int, concurrency: int) -> PolicyEntry:

@@ -81,8 +81,11 @@ class Tally:
 
 
 class _Wanted(NamedTuple):
+    """A page, and how many of the URLs mean it."""
+
     url: Url
     url_hash: str
+    times: int = 1
 
 
 class Submitter:
@@ -111,7 +114,10 @@ class Submitter:
         return submission_id
 
     def add(self, unit: Unit, submission_id: str, urls: Sequence[str]) -> Tally:
-        """Add URLs to a submission, at most `AT_ONCE`; the same ones again change nothing."""
+        """Add URLs to a submission, at most `AT_ONCE`; no page becomes a second task.
+
+        A sitemap may be read again from its start: what is part of it already does not count.
+        """
         query = select(crawl_submissions).where(crawl_submissions.c.id == submission_id)
         row = next(unit.rows(query.with_for_update()), None)
         if row is None:
@@ -122,15 +128,19 @@ class Submitter:
         sites = _sites(unit, wanted, who, tally)
         wanted = {key: each for key, each in wanted.items() if each.url.domain in sites}
         known = _known(unit, wanted)
-        new = [each for key, each in wanted.items() if key not in known]
+        new = [wanted[key] for key in sorted(wanted.keys() - known.keys())]
         rows = [self._task(unit, each, sites[each.url.domain], options, who) for each in new]
         unit.insert_all(crawl_tasks, rows, do_nothing)
-        tally.accepted = len(rows)
+        # Somebody else may have been quicker with some: those are theirs.
+        tasks = _known(unit, wanted) if rows else known
+        if row["status"] == READING:
+            again = _linked(unit, submission_id, tasks)
+            tally.submitted -= sum(each.times for key, each in wanted.items() if key in again)
+        tally.accepted = sum(tasks[each["url_hash"]] == each["id"] for each in rows)
         tally.duplicates = tally.submitted - tally.refused - tally.accepted
         if options.recrawl:
             crawl_now(unit, list(known.values()), options.priority)
-        ids = [*known.values(), *(task["id"] for task in rows)]
-        links = [{"submission_id": submission_id, "task_id": each} for each in ids]
+        links = [{"submission_id": submission_id, "task_id": each} for each in tasks.values()]
         unit.insert_all(crawl_submission_tasks, links, do_nothing)
         _count(unit, row, tally)
         return tally
@@ -157,7 +167,8 @@ class Submitter:
                 _refuse(tally, text, str(error))
             else:
                 url_hash = identity(url)
-                found.setdefault(url_hash, _Wanted(url, url_hash))
+                first = found.get(url_hash, _Wanted(url, url_hash, 0))
+                found[url_hash] = first._replace(times=first.times + 1)
         return found
 
     def _admitted(self, text: str) -> Url:
@@ -216,14 +227,26 @@ def _known(unit: Unit, wanted: Mapping[str, _Wanted]) -> dict[str, str]:
     return {row.url_hash: row.id for row in found}
 
 
+def _linked(unit: Unit, submission_id: str, tasks: Mapping[str, str]) -> set[str]:
+    """The hashes of tasks that are part of a submission already."""
+    links = crawl_submission_tasks.c
+    query = select(links.task_id).where(
+        links.submission_id == submission_id, unit.among(links.task_id, sorted(tasks.values()))
+    )
+    found = set(unit.run(query).scalars())
+    return {url_hash for url_hash, task_id in tasks.items() if task_id in found}
+
+
 def crawl_now(unit: Unit, ids: Sequence[str], priority: int | None = None) -> int:
-    """Have tasks crawled that are over, as soon as may be; how many."""
+    """Have tasks crawled that are over, as soon as may be; how many.
+
+    What went wrong the last time stays: a page that could not be read then is read again.
+    """
     values: dict[str, Any] = {
         "status": Status.PENDING.value,
         "scheduled_at": unit.now,
         "next_crawl_at": None,
         "retry_count": 0,
-        "failure": None,
         "updated_at": unit.now,
     }
     if priority is not None:
