@@ -57,12 +57,12 @@ class Crawler:
         self._stores = stores
         self.open_circuits: set[str] = set()
         self.registry = open_registry(())
-        self.blobs = LocalBlobs(folder)
+        self.folder, self.blobs = folder, LocalBlobs(folder)
         self.log = EventLog(store)
         limit = LaneLimit(settings.max_queued, settings.max_queued_per_domain, 60.0)
         self.queue = SqlQueue(store, {DOWNLOADS: limit})
         admission = Admission(AdmissionSettings(deny=("denied.test",)), SystemLookup(1))
-        self.submitter = Submitter(admission, settings.max_retries)
+        self.submitter = Submitter(admission, settings)
         self.submissions = Submissions(
             store,
             self.submitter,
@@ -73,7 +73,7 @@ class Crawler:
             most=settings.max_submission,
         )
         self.tasks = Tasks(store, self.registry, self.queue.put_in, lambda: None, settings)
-        self.domains = Domains(store, self.registry, self.log.append)
+        self.domains = Domains(store, settings, self.registry, self.log.append)
         self.errors = Errors(store)
         self.scheduler = self._scheduler()
         self.downloads = self._download_lane()

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from tests.chaos.catalog.attack import SMALL, play
 from tests.catalogs import HOSTS
+from tests.chaos.catalog.attack import SMALL, play
 
 SEED = int(os.environ.get("PENSTOCK_CHAOS_SEED", "1"))
 

@@ -206,5 +206,5 @@ def test_names_that_are_none_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("url", ["", "localhost:8123", "ftp://host", "http://"])
 def test_a_url_that_is_none_is_named(url: str) -> None:
-    with pytest.raises(SettingsError, match="PENSTOCK_CATALOG__CLICKHOUSE__URL"):
+    with pytest.raises(SettingsError, match="address of ClickHouse"):
         ClickHouse(ClickHouseSettings(url=url), HandClock())

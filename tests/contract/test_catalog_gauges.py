@@ -1,5 +1,7 @@
 """Gauges of the crawler: what the store holds, and for how long something could have been begun."""
 
+from typing import Any
+
 import pytest
 
 from penstock.core.metrics import Metrics
@@ -81,7 +83,11 @@ async def test_parsers_are_judged_by_what_they_read_in_the_last_day(
 ) -> None:
     site = await rows.site()
     task = await rows.task(site)
-    at_home = {"kind": "parse", "domain_id": site.id, "parser_version": "product@1.0.0"}
+    at_home: dict[str, Any] = {
+        "kind": "parse",
+        "domain_id": site.id,
+        "parser_version": "product@1.0.0",
+    }
     for status in ("ok", "ok", "ok", "failed"):
         await rows.attempt(task, **at_home, status=status)
     await rows.attempt(task, **at_home | {"parser_version": "product@1.1.0"})

@@ -324,3 +324,21 @@ async def test_few_products_of_many_are_found_by_an_index(
         (plan,) = await plans_of(store, wanted)
         assert "Seq Scan on source_products" not in plan
         assert "SCAN source_products\n" not in f"{plan}\n"
+
+
+@pytest.mark.parametrize("is_analyzed", [False, True])
+async def test_what_most_products_have_does_not_lead_the_search(
+    stores: Stores, store: Store, site: Site, is_analyzed: bool
+) -> None:
+    await fill(store, site)
+    if is_analyzed or stores.engine == "postgresql":
+        await store.write(partial(run, statement=text("ANALYZE")))
+
+    for wanted in (
+        Filter(availability=["in_stock"]),
+        Filter(domain=["site.example"], rating_min=Decimal("0.1")),
+        Filter(price_min=Decimal(1), updated_since=NOON),
+    ):
+        for plan in await plans_of(store, replace(wanted, limit=20)):
+            assert "idx_products_created_at" in plan, (wanted, plan)
+            assert "TEMP B-TREE" not in plan, (wanted, plan)

@@ -23,6 +23,7 @@ from penstock.products.search.ports import (
 from penstock.products.search.sql import SqlSearch
 from penstock.web.errors import InvalidRequest
 from tests.search_server import open_index
+from tests.searches import document, find, ids_of, walk
 from tests.stores import Stores
 
 
@@ -46,37 +47,6 @@ async def on_postgres(in_postgres: Stores) -> SearchIndex:
 def index(request: pytest.FixtureRequest) -> SearchIndex:
     chosen: SearchIndex = request.getfixturevalue(f"on_{request.param}")
     return chosen
-
-
-def document(product_id: str, name: str = "Desk lamp", **facts: Any) -> Document:
-    given_facts: dict[str, Any] = {
-        "domain_name": "shop.test",
-        "url": f"https://shop.test/{product_id}",
-        "created_at": 1_000,
-        "updated_at": 1_000,
-    }
-    return Document(product_id=product_id, product_name=name, **given_facts | facts)
-
-
-def ids_of(found: Found) -> list[str]:
-    return [hit.product_id for hit in found.hits]
-
-
-async def find(index: SearchIndex, text: str = "", **more: Any) -> list[str]:
-    names = Filters.__dataclass_fields__
-    filters = Filters(**{name: value for name, value in more.items() if name in names})
-    rest = {name: value for name, value in more.items() if name not in names}
-    return ids_of(await index.search(Query(text, filters, **rest)))
-
-
-async def walk(index: SearchIndex, query: Query) -> list[str]:
-    """Everything that a query finds, page by page."""
-    found = ids_of(page := await index.search(query))
-    while page.next_cursor:
-        page = await index.search(replace(query, cursor=page.next_cursor))
-        assert page.hits
-        found += ids_of(page)
-    return found
 
 
 # ── words
@@ -572,3 +542,33 @@ async def test_whatever_is_put_is_found_by_its_own_name(index: SearchIndex, name
 
     assert found == [] or "it" in found or not name.strip()
     assert bool(found) == bool(wanted_words(name)) or not name.strip()
+
+
+# ── together
+
+
+async def test_all_back_ends_find_the_same_in_the_same_order(
+    on_sqlite: SearchIndex, on_postgres: SearchIndex, on_server: SearchIndex
+) -> None:
+    every = (on_sqlite, on_postgres, on_server)
+    for each in every:
+        await each.put(MIXED)
+
+    for text, sort in product(["", "lamp", "zebra lamp", "the"], [None, *Sort]):
+        query = Query(text, sort=sort, limit=100)
+        first, *others = [await each.search(query) for each in every]
+        assert others == [first, first], query
+
+
+async def test_a_cursor_of_one_back_end_is_good_for_another(
+    on_sqlite: SearchIndex, on_server: SearchIndex
+) -> None:
+    for each in (on_sqlite, on_server):
+        await each.put(MIXED)
+
+    for sort in Sort:
+        query = Query("lamp", sort=sort, limit=9)
+        cursor = (await on_sqlite.search(query)).next_cursor
+        assert cursor
+        later = replace(query, cursor=cursor)
+        assert await on_server.search(later) == await on_sqlite.search(later)

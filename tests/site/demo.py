@@ -1,6 +1,6 @@
 """The demo: `penstock fetch` on the local site, with everything that can go wrong on the way,
-`penstock extract` on the products of its shops, a durable run that is killed and goes on, and the
-price monitor.
+`penstock extract` on the products of its shops, a durable run that is killed and goes on, the
+price monitor, and the catalogue.
 
 Starts the site on loopback, runs the real commands on it and shows what is seen.
 """
@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tests.site import DEMO_HOSTS, Site
+from tests.site.catalog_demo import show_catalog
 from tests.site.commands import run, start
 from tests.site.monitor_demo import NotSeenError, show_monitor
 from tests.site.shops import SHOPS
@@ -68,10 +69,11 @@ async def main() -> int:
             await show_products(console, settings)
             await show_durability(console, settings)
             await show_monitor(console, site, settings)
+            await show_catalog(console, site, settings)
         except NotSeenError as error:
             console.print(f"[red]This was not to be seen:[/] {escape(str(error))}")
             return 1
-    console.print("\nThe same for your own shops: [bold]docs/monitor.md[/]")
+    console.print("\nThe same for your own shops: [bold]docs/monitor.md, docs/catalog.md[/]")
     return 0
 
 

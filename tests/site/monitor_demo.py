@@ -155,7 +155,7 @@ async def show_monitor(console: Console, site: Site, settings: Mapping[str, str]
         demo.head("The price monitor, with a faster policy than the default (0.5 requests/s):")
         for setting, value in PACE.items():
             demo.tell(f"{setting}={value}")
-        async with _running(demo.settings) as api:
+        async with running(demo.settings) as api:
             await _add_shops(demo, api)
             await _change_prices(demo, api)
             await _contradict(demo, api)
@@ -163,12 +163,12 @@ async def show_monitor(console: Console, site: Site, settings: Mapping[str, str]
         await _prove_the_fix(demo)
         # The fixed adapter takes the place of the old one; what ran before has ended.
         mended = {**own, "PENSTOCK_EXTRACT__ADAPTERS": str(demo.candidate)}
-        async with _running(mended) as api:
+        async with running(mended) as api:
             await _enable_again(demo, api)
 
 
 @asynccontextmanager
-async def _running(settings: Mapping[str, str]) -> AsyncIterator[Api]:
+async def running(settings: Mapping[str, str]) -> AsyncIterator[Api]:
     """`penstock up`, from its start to its gentle end."""
     process = await start(["up", "--port", "0"], settings, stderr=asyncio.subprocess.PIPE)
     headers = {"X-Service-Key": settings["PENSTOCK_API__SERVICE_KEY"]}

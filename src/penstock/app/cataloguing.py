@@ -168,7 +168,7 @@ def open_cataloguing(
 def open_submitter(settings: Settings) -> Submitter:
     """Who takes URLs on; it only looks at them."""
     admission = Admission(settings.admission, SystemLookup(1))
-    return Submitter(admission, settings.catalog.max_retries)
+    return Submitter(admission, settings.catalog)
 
 
 async def open_index(

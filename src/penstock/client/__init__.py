@@ -1,13 +1,25 @@
-"""A typed client of the scrape API and of the price monitor, and the check of webhooks.
+"""A typed client of the scrape API, the price monitor and the catalogue; the check of webhooks.
 
 with Client("http://127.0.0.1:8001", key) as penstock:
     job = penstock.batch([Target(target_type="product", target_url=url, workspace_id="acme")])
     done = penstock.wait_for_job(job.job_id)
     results = list(penstock.results(job.job_id))
     penstock.monitor.targets.add("https://shop.example/product/1", schedule="6h")
+    penstock.catalog.submit(["https://shop.example/product/1"])
+    lamps = list(penstock.catalog.products.search("desk lamp", price_max="50"))
 """
 
 from penstock.client.async_rest import AsyncClient
+from penstock.client.catalog_models import (
+    CatalogProduct,
+    CrawlProgress,
+    CrawlTask,
+    FoundPage,
+    FoundProduct,
+    PricePoint,
+    ProductImage,
+    Submission,
+)
 from penstock.client.errors import (
     ApiError,
     ClientError,
@@ -51,11 +63,16 @@ __all__ = [
     "Adapters",
     "ApiError",
     "AsyncClient",
+    "CatalogProduct",
     "Client",
     "ClientError",
     "Conflict",
+    "CrawlProgress",
+    "CrawlTask",
     "File",
     "Forbidden",
+    "FoundPage",
+    "FoundProduct",
     "InvalidRequest",
     "Job",
     "JobAccepted",
@@ -67,11 +84,14 @@ __all__ = [
     "NotReached",
     "Page",
     "Price",
+    "PricePoint",
+    "ProductImage",
     "QuarantinedOffer",
     "RateLimited",
     "Result",
     "Retrying",
     "Run",
+    "Submission",
     "Target",
     "TargetType",
     "Task",

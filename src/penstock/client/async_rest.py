@@ -11,6 +11,7 @@ import httpx
 
 from penstock.client import calls
 from penstock.client.calls import FIRST_ERROR, Call
+from penstock.client.catalog import Catalog
 from penstock.client.errors import NotInTime
 from penstock.client.exchange import (
     END,
@@ -66,6 +67,8 @@ class AsyncClient:
         self._http = httpx.AsyncClient(**http_options(url, key, timeout), transport=transport)
         #: The price monitor.
         self.monitor = Monitor[Awaited](self)
+        #: The product crawler.
+        self.catalog = Catalog[Awaited](self)
         #: The page fetcher's queue, events and dead letters.
         self.stream = Stream[Awaited](self)
 
@@ -179,9 +182,12 @@ class AsyncClient:
             await self._sleep(pause)
         raise NotInTime(f"job {job_id} is {job.status} after {within} seconds")
 
-    async def watch_job(self, job_id: str) -> AsyncIterator[JobEvent]:
+    def watch_job(self, job_id: str) -> AsyncIterator[JobEvent]:
         """What happens to a job, as it happens; ends with the job."""
-        call = calls.events(job_id)
+        return self.watch(calls.events(job_id))
+
+    async def watch(self, call: Call[bytes]) -> AsyncIterator[JobEvent]:
+        """What a stream tells, to its end; one that breaks is taken up again."""
         attempts, reader = Attempts(call, self._retrying), EventReader()
         while True:
             try:

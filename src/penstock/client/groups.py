@@ -10,7 +10,7 @@ from inspect import Signature, signature
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from penstock.client.calls import Call
-from penstock.client.models import Page
+from penstock.client.models import JobEvent, Page
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,6 +27,10 @@ class Blocking(Protocol):
         """Everything in a list that comes in parts."""
         ...
 
+    def watch(self, call: Call[bytes]) -> Iterator[JobEvent]:
+        """What happens, as it happens, to its end."""
+        ...
+
 
 class Awaited(Protocol):
     """Carries calls out for programs on asyncio."""
@@ -37,6 +41,10 @@ class Awaited(Protocol):
 
     def go_through(self, next_part: Callable[[str | None], Call[Page[T]]]) -> AsyncIterator[T]:
         """Everything in a list that comes in parts."""
+        ...
+
+    def watch(self, call: Call[bytes]) -> AsyncIterator[JobEvent]:
+        """What happens, as it happens, to its end."""
         ...
 
 
@@ -101,6 +109,34 @@ class Many(Generic[P, T]):
 
         # The cursor is the client's.
         return _shown(go, signature(self.call), 1)
+
+
+class Events(Generic[P]):
+    """A call that gives a stream of events."""
+
+    def __init__(self, call: Callable[P, Call[bytes]]) -> None:
+        self.call = call
+
+    @overload
+    def __get__(self, group: None, owner: Any) -> Self: ...
+
+    @overload
+    def __get__(self, group: Group[Blocking], owner: Any) -> Callable[P, Iterator[JobEvent]]: ...
+
+    @overload
+    def __get__(
+        self, group: Group[Awaited], owner: Any
+    ) -> Callable[P, AsyncIterator[JobEvent]]: ...
+
+    def __get__(self, group: Any, owner: Any) -> Any:
+        if group is None:
+            return self
+
+        @wraps(self.call)
+        def watch(*given: Any, **more: Any) -> Any:
+            return group.client.watch(self.call(*given, **more))
+
+        return _shown(watch, signature(self.call), 0)
 
 
 def _shown(function: Any, of_call: Signature, hidden: int) -> Any:

@@ -14,6 +14,7 @@ import httpx
 
 from penstock.client import calls
 from penstock.client.calls import FIRST_ERROR, Call
+from penstock.client.catalog import Catalog
 from penstock.client.errors import NotInTime
 from penstock.client.exchange import (
     END,
@@ -69,6 +70,8 @@ class Client:
         self._http = httpx.Client(**http_options(url, key, timeout), transport=transport)
         #: The price monitor.
         self.monitor = Monitor[Blocking](self)
+        #: The product crawler.
+        self.catalog = Catalog[Blocking](self)
         #: The page fetcher's queue, events and dead letters.
         self.stream = Stream[Blocking](self)
 
@@ -184,7 +187,10 @@ class Client:
 
     def watch_job(self, job_id: str) -> Iterator[JobEvent]:
         """What happens to a job, as it happens; ends with the job."""
-        call = calls.events(job_id)
+        return self.watch(calls.events(job_id))
+
+    def watch(self, call: Call[bytes]) -> Iterator[JobEvent]:
+        """What a stream tells, to its end; one that breaks is taken up again."""
         attempts, reader = Attempts(call, self._retrying), EventReader()
         while True:
             try:

@@ -1,12 +1,15 @@
 """What readers see of the catalogue: products that are not archived, of eligible sources."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Select, exists, func, literal, select, tuple_
+from sqlalchemy import Column, ColumnElement, Select, and_, exists, func, literal, select, tuple_
+from sqlalchemy.sql.elements import UnaryExpression
+from sqlalchemy.sql.operators import custom_op
 
 from penstock.kernel.records import Availability
 from penstock.products.images import list_images
@@ -19,6 +22,8 @@ from penstock.web.errors import NotFound
 Row = dict[str, Any]
 #: Where a product stands in an order: the value that it is ordered by, and its id.
 Place = tuple[Any, str]
+#: What is asked of a column, however it is looked at.
+Test = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 #: Availability as readers write it, and as it is kept.
 STOCK = {
     each.value.lower(): each.value for each in Availability if each is not Availability.UNKNOWN
@@ -189,44 +194,52 @@ def _without_value(query: Select[Any], order: _Order, after: Place | None) -> Se
 
 
 def _conditions(unit: Unit, wanted: Filter) -> list[ColumnElement[bool]]:
+    tests = _tests(unit, wanted)
+    # It has no index, and leads nowhere.
+    found = [source_products.c.currency == wanted.currency] if wanted.currency else []
+    if unit.engine != "sqlite":
+        return found + [test(column) for column, test in tests.items()]
+    leader = _leader(unit, tests)
+    leads = {leader, _ORDERS[wanted.sort].column}
+    return found + [
+        test(column if column in leads else _unindexed(column)) for column, test in tests.items()
+    ]
+
+
+def _tests(unit: Unit, wanted: Filter) -> dict[Column[Any], Test]:
+    """What is asked of columns that have an index."""
     column = source_products.c
-    least = {
-        column.price: _at_most(wanted.price_min, HIGHEST_PRICE),
-        column.rating: _at_most(wanted.rating_min, HIGHEST_RATING),
-        column.created_at: wanted.created_since,
-        column.updated_at: wanted.updated_since,
+    ranges = {
+        column.price: (wanted.price_min, wanted.price_max, HIGHEST_PRICE),
+        column.rating: (wanted.rating_min, None, HIGHEST_RATING),
+        column.created_at: (wanted.created_since, None, None),
+        column.updated_at: (wanted.updated_since, None, None),
     }
-    found = [each >= value for each, value in least.items() if value is not None]
-    if wanted.price_max is not None:
-        found.append(column.price <= _at_most(wanted.price_max, HIGHEST_PRICE))
-    if wanted.currency is not None:
-        found.append(column.currency == wanted.currency)
     several = {
         column.availability: [STOCK.get(each, each) for each in wanted.availability],
         column.brand: wanted.brand,
         column.category: wanted.category,
         column.domain_id: _domain_ids(unit, wanted.domain) if wanted.domain else (),
     }
-    return found + _led_by_the_rarest(unit, {each: its for each, its in several.items() if its})
+    return {
+        **{
+            each: partial(_is_between, least=_at_most(least, end), most=_at_most(most, end))
+            for each, (least, most, end) in ranges.items()
+            if least is not None or most is not None
+        },
+        **{each: partial(_is_one_of, values=its) for each, its in several.items() if its},
+    }
 
 
-def _led_by_the_rarest(
-    unit: Unit, several: Mapping[Column[Any], Sequence[str]]
-) -> list[ColumnElement[bool]]:
-    """Whether columns have one of their values; those that many products have lead no search.
+def _leader(unit: Unit, tests: Mapping[Column[Any], Test]) -> Column[Any] | None:
+    """The column by whose index products are to be found: few pass its test, or there is none.
 
-    SQLite does not know how many have a value: it would find all of them by the index of any
-    such column, and sort them, where the first few of the order are soon found.
+    SQLite does not know how many would: it may find most products by such an index and sort
+    them, where the first of them in the order are soon found.
     """
-    chosen = {column: _is_one_of(column, values) for column, values in several.items()}
-    if unit.engine != "sqlite":
-        return list(chosen.values())
-    sizes = {column: _count(unit, condition) for column, condition in chosen.items()}
+    sizes = {column: _count(unit, test(column)) for column, test in tests.items()}
     rarest = min(sizes, key=lambda column: sizes[column], default=None)
-    return [
-        _is_one_of(column if column is rarest and sizes[column] < MANY else column.concat(""), its)
-        for column, its in several.items()
-    ]
+    return rarest if rarest is not None and sizes[rarest] < MANY else None
 
 
 def _count(unit: Unit, condition: ColumnElement[bool]) -> int:
@@ -236,9 +249,21 @@ def _count(unit: Unit, condition: ColumnElement[bool]) -> int:
     return int(unit.run(query).scalar_one())
 
 
-def _at_most(value: Decimal | None, highest: Decimal) -> Decimal | None:
+def _unindexed(column: Column[Any]) -> ColumnElement[Any]:
+    """A column by whose index SQLite looks for nothing."""
+    return UnaryExpression(column, operator=custom_op("+"), type_=column.type)
+
+
+def _is_between(column: ColumnElement[Any], least: Any, most: Any) -> ColumnElement[bool]:
+    bounds = [] if least is None else [column >= least]
+    return and_(*bounds, *([] if most is None else [column <= most]))
+
+
+def _at_most(value: Any, highest: Decimal | None) -> Any:
     """A bound that fits the column; nothing is beyond it."""
-    return None if value is None else min(max(value, -highest), highest)
+    if value is None or highest is None:
+        return value
+    return min(max(value, -highest), highest)
 
 
 def _domain_ids(unit: Unit, names: Sequence[str]) -> list[str]:

@@ -276,7 +276,8 @@ class Station:
             outcome = await lane.do(claim)
         except PenstockError as error:
             get_logger().error("an item cannot be carried out", item=claim.id, error=str(error))
-            self._end(claim.id, Release(LATER))
+            if self._claims.get(claim.id) is claim:
+                self._end(claim.id, Release(LATER))
             return
         except Exception as error:
             get_logger().exception("an item cannot be carried out", item=claim.id)

@@ -76,7 +76,9 @@ class Attack:
         """What is done, in this order: one thing after the other, spread over the whole crawl."""
         chosen = [self._kill] * (size.kills - 1)
         servers = (self._servers.rabbitmq, self._servers.postgres)
-        chosen += [lambda server=server: self._restart(server) for server in servers] * size.restarts
+        chosen += [
+            lambda server=server: self._restart(server) for server in servers
+        ] * size.restarts
         self._chance.shuffle(chosen)
         return [self._kill, *chosen]
 

@@ -28,7 +28,7 @@ STOP_WORDS = frozenset(
     }
 )
 #: So much of each text is looked at.
-LONGEST_TEXT, LONGEST_WORD = 20_000, 64
+LONGEST_TEXT, LONGEST_WORD, LONGEST_SORTED = 20_000, 64, 128
 #: Before tokens of stems, which have no underscore: where the stem stands.
 ANYWHERE, IN_HEAD, IN_NAME = "", "h_", "n_"
 #: Before tokens of values: of which field they are.
@@ -37,11 +37,11 @@ TITLE, BRAND, CATEGORY, DOMAIN, AVAILABILITY, CURRENCY = "t_", "b_", "c_", "d_",
 MOST_WORDS = 255
 BITS_OF_CHANCE = 55
 
-#: Signs of scripts that do not put spaces between words.
-_SIGN = "[\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-_RUN = rf"(?:(?!{_SIGN})[^\W_])+"
+_SIGNS = "\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _APOSTROPHE = "['\u2019]"
-_WORD = re.compile(rf"{_SIGN}|{_RUN}(?:{_APOSTROPHE}{_RUN})*")
+_RUN = re.compile(rf"[^\W_]+(?:{_APOSTROPHE}[^\W_]+)*")
+#: What a run is made of: signs that are words themselves, and what stands between them.
+_WORD = re.compile(rf"[{_SIGNS}]|[^{_SIGNS}]+")
 _PART = re.compile(r"[^\W_]+")
 _DROPPED = re.compile(rf"{_APOSTROPHE}s$|{_APOSTROPHE}")
 
@@ -54,10 +54,17 @@ class Word(NamedTuple):
     plain: str
     stem: str
 
-    @property
-    def is_stop_word(self) -> bool:
-        """Whether it says nothing of a product."""
-        return self.plain in STOP_WORDS
+
+class Analysis(NamedTuple):
+    """What back ends need to know of a document.
+
+    `tokens` are all that it is found by. `place` is a number of 63 bits that orders what is equally
+    relevant: short names first, then by chance. `sort_name` is the name as names are sorted.
+    """
+
+    tokens: list[str]
+    place: int
+    sort_name: str
 
 
 class Place(NamedTuple):
@@ -75,43 +82,58 @@ def composed(text: str) -> str:
 
 def places_in(text: str) -> Iterator[Place]:
     """The words of a composed text and where they stand."""
-    for found in _WORD.finditer(text):
-        if words := _read(found.group()):
-            yield Place(found.start(), found.end(), words)
+    for run in _RUN.finditer(text):
+        for found in _WORD.finditer(text, run.start(), run.end()):
+            if words := _read(found.group()):
+                yield Place(found.start(), found.end(), words)
 
 
 def words_of(text: str | None) -> list[Word]:
     """The words of a text in their order."""
-    return [word for place in places_in(composed(text or "")) for word in place.words]
+    if not text:
+        return []
+    runs = _RUN.findall(composed(text))
+    return [word for run in runs for word in _read_run(run)]
 
 
 def wanted_words(text: str) -> list[Word]:
     """The words that a text is looked for by, each once: stop words only if there are no others."""
     words = list({word.stem: word for word in words_of(text)}.values())
-    return [word for word in words if not word.is_stop_word] or words
+    return [word for word in words if word.plain not in STOP_WORDS] or words
 
 
-def tokens_of(document: Document) -> list[str]:
-    """Everything that a document is found by, each once and in order."""
+def analyse(document: Document) -> Analysis:
+    """What back ends need to know of a document."""
     name = words_of(document.product_name)
+    return Analysis(
+        sorted(_tokens(document, name)),
+        _place(document.product_id, len(name)),
+        " ".join(word.plain for word in name)[:LONGEST_SORTED],
+    )
+
+
+def _tokens(document: Document, name: list[Word]) -> set[str]:
     head = [*name, *words_of(document.brand), *words_of(document.category)]
-    description = words_of(document.description)
-    found = {
-        *(word.stem for word in head),
-        *(word.stem for word in description if not word.is_stop_word),
-        *(IN_HEAD + word.stem for word in head),
-        *(IN_NAME + word.stem for word in name),
-        title_token(name),
-        value_token(DOMAIN, document.domain_name),
-    }
     values = {
         BRAND: document.brand,
         CATEGORY: document.category,
+        DOMAIN: document.domain_name,
         AVAILABILITY: document.availability,
         CURRENCY: document.currency,
     }
-    found |= {value_token(field, value) for field, value in values.items() if value is not None}
-    return sorted(found)
+    return {
+        title_token(name),
+        *(word.stem for word in head),
+        *(word.stem for word in words_of(document.description) if word.plain not in STOP_WORDS),
+        *(IN_HEAD + word.stem for word in head),
+        *(IN_NAME + word.stem for word in name),
+        *(value_token(field, value) for field, value in values.items() if value is not None),
+    }
+
+
+def _place(product_id: str, words: int) -> int:
+    chance = int.from_bytes(blake2b(product_id.encode("utf-8", "replace")).digest()[:7])
+    return min(words, MOST_WORDS) << BITS_OF_CHANCE | chance & (1 << BITS_OF_CHANCE) - 1
 
 
 def title_token(words: Iterable[Word]) -> str:
@@ -124,16 +146,9 @@ def value_token(field: str, value: str) -> str:
     return field + blake2b(value.encode("utf-8", "replace"), digest_size=10).hexdigest()
 
 
-def place_of(document: Document) -> int:
-    """A number of 63 bits that orders what is equally relevant: short names first, then chance."""
-    words = min(len(words_of(document.product_name)), MOST_WORDS)
-    chance = int.from_bytes(blake2b(document.product_id.encode("utf-8", "replace")).digest()[:7])
-    return words << BITS_OF_CHANCE | chance & (1 << BITS_OF_CHANCE) - 1
-
-
-def sortable(name: str) -> str:
-    """A name as it is sorted by: its words, without case and accents."""
-    return " ".join(word.plain for word in words_of(name))[:128]
+@lru_cache(maxsize=65_536)
+def _read_run(run: str) -> tuple[Word, ...]:
+    return tuple(word for written in _WORD.findall(run) for word in _read(written))
 
 
 @lru_cache(maxsize=65_536)

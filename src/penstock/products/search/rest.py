@@ -17,7 +17,7 @@ import orjson
 
 from penstock.core.errors import SettingsError
 from penstock.core.ids import new_id
-from penstock.products.search.analysis import place_of, sortable, tokens_of
+from penstock.products.search.analysis import analyse
 from penstock.products.search.plan import Groups, Match, Plan, Position, Ranges, Segment
 from penstock.products.search.ports import (
     MOST_COUNTED,
@@ -29,7 +29,7 @@ from penstock.products.search.ports import (
     SearchRefused,
 )
 from penstock.products.search.settings import SearchSettings
-from penstock.products.search.walking import SHOWN, Row, walk
+from penstock.products.search.walking import SHOWN, Part, Row, walk
 from penstock.store.schema import storable
 
 SETTING = "PENSTOCK_SEARCH__URL"
@@ -42,7 +42,7 @@ CENT = Decimal("0.01")
 
 _KEYWORD = {"type": "keyword", "ignore_above": 8191}
 _SHOWN_ONLY = {"type": "keyword", "index": False, "doc_values": False}
-INDEX = {
+INDEX: dict[str, Any] = {
     "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}},
     "mappings": {
         "dynamic": False,
@@ -136,19 +136,18 @@ class RestSearch:
         found = await self._ask("POST", f"/{self._alias}/_search", body)
         return int(found["hits"]["total"]["value"])
 
-    async def take(
-        self, plan: Plan, segment: Segment, after: Position | None, limit: int
-    ) -> Sequence[Row]:
+    async def take(self, part: Part) -> Sequence[Row]:
+        segment = part.segment
         direction = "desc" if segment.descending else "asc"
         columns = [segment.column, "place"] if segment.column else ["place"]
         body: dict[str, Any] = {
-            "size": limit,
-            "query": _wanted(segment.match, plan.ranges, segment),
+            "size": part.limit,
+            "query": _wanted(segment.match, part.plan.ranges, segment),
             "sort": [{column: direction} for column in columns],
             "_source": ["product_id", *SHOWN],
         }
-        if after:
-            body["search_after"] = _sort_values(segment, after)
+        if part.after:
+            body["search_after"] = _sort_values(segment, part.after)
         return [_row(segment, hit) for hit in await self._hits(body)]
 
     async def _hits(self, body: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -325,11 +324,8 @@ def _line(data: Mapping[str, Any]) -> bytes:
 
 def _source_of(document: Document) -> dict[str, Any]:
     fields = {name: _plain(getattr(document, name)) for name in Document.__dataclass_fields__}
-    return fields | {
-        "words": tokens_of(document),
-        "place": place_of(document),
-        "sort_name": sortable(document.product_name),
-    }
+    tokens, place, sort_name = analyse(document)
+    return fields | {"words": tokens, "place": place, "sort_name": sort_name}
 
 
 def _plain(value: Any) -> Any:

@@ -8,12 +8,14 @@ import asyncio
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
     Column,
     ColumnElement,
     Select,
+    UnaryExpression,
     and_,
     delete,
     func,
@@ -23,13 +25,14 @@ from sqlalchemy import (
     true,
     tuple_,
 )
+from sqlalchemy.sql.operators import custom_op
 
-from penstock.products.search.analysis import place_of, sortable, tokens_of
+from penstock.products.search.analysis import analyse
 from penstock.products.search.full_text import Drawn, full_text_of
 from penstock.products.search.plan import Plan, Position, Ranges, Segment
 from penstock.products.search.ports import MOST_COUNTED, Document, Found, Pages, Query
 from penstock.products.search.tables import product_search
-from penstock.products.search.walking import SHOWN, Row, walk
+from penstock.products.search.walking import SHOWN, Part, Row, walk
 from penstock.store.schema import Fixed, storable
 from penstock.store.store import Store
 from penstock.store.unit import Unit
@@ -86,76 +89,53 @@ class SqlSearch:
     async def counted(self, plan: Plan) -> int:
         return await self._store.read(partial(self._count, plan))
 
-    async def take(
-        self, plan: Plan, segment: Segment, after: Position | None, limit: int
-    ) -> Sequence[Row]:
-        return await self._store.read(partial(self._take, plan, segment, after, limit))
+    async def take(self, part: Part) -> Sequence[Row]:
+        return await self._store.read(partial(self._take, part))
 
     async def _put(self, documents: Sequence[Document], at_least: int = 0) -> None:
-        newest = {storable(document.product_id): document for document in documents}
-        # Always in the same order: then no two transactions wait for each other.
-        ordered = [newest[each] for each in sorted(newest)]
-        for start in range(0, len(ordered), AT_ONCE):
-            rows = await asyncio.to_thread(_rows_of, ordered[start : start + AT_ONCE])
+        newest = list({storable(each.product_id): each for each in documents}.values())
+        for start in range(0, len(newest), AT_ONCE):
+            rows = await asyncio.to_thread(_rows_of, newest[start : start + AT_ONCE])
             await self._store.write(partial(_put, rows=rows, at_least=at_least), CHANNEL)
 
     def _count(self, plan: Plan, unit: Unit) -> int:
-        drawn = self._draw(unit, plan, Segment(plan.base))
+        drawn = self._draw(plan, Segment(plan.base), by_range=_is_narrow(unit, plan))
         some = select(drawn.place).select_from(drawn.origin).where(drawn.where).limit(DRAWN)
         return int(unit.run(select(func.count()).select_from(some.subquery())).scalar_one())
 
-    def _take(
-        self, plan: Plan, segment: Segment, after: Position | None, limit: int, unit: Unit
-    ) -> list[Row]:
-        streams = self._full_text.is_ordered and segment.column is None
-        if (segment.match or plan.ranges) and not streams:
-            found = self._take_drawn(unit, plan, segment, after, limit)
+    def _take(self, part: Part, unit: Unit) -> list[Row]:
+        plan, segment = part.plan, part.segment
+        is_narrow = _is_narrow(unit, plan)
+        streams = self._full_text.is_ordered and segment.column is None and not is_narrow
+        is_dense = part.is_dense and segment.match == plan.base
+        if not streams and not is_dense:
+            drawn = self._draw(plan, segment, by_range=is_narrow)
+            found = _take_drawn(unit, part, drawn)
             if found is not None:
                 return found
-        return self._take_along(unit, plan, segment, after, limit)
+        return self._take_along(unit, part)
 
-    def _take_drawn(
-        self, unit: Unit, plan: Plan, segment: Segment, after: Position | None, limit: int
-    ) -> list[Row] | None:
-        """Draw all, then sort; None if that is too much."""
-        drawn = self._draw(unit, plan, segment)
-        column = _column(segment)
-        matched = (
-            select(drawn.place.label("place"), column.label("value"))
-            .select_from(drawn.origin)
-            .where(drawn.where, _behind(segment, after, drawn.place))
-            .limit(DRAWN)
-            .cte("matched")
-            .prefix_with("MATERIALIZED")
-        )
-        number = select(func.count()).select_from(matched).scalar_subquery()
-        chosen = select(matched, number.label("number"))
-        chosen = _in_order(chosen, segment, matched.c.value, matched.c.place).limit(limit)
-        rows = unit.run(_with_fields(chosen, segment)).all()
-        return None if rows and rows[0].number >= DRAWN else [_row(row) for row in rows]
-
-    def _take_along(
-        self, unit: Unit, plan: Plan, segment: Segment, after: Position | None, limit: int
-    ) -> list[Row]:
+    def _take_along(self, unit: Unit, part: Part) -> list[Row]:
         """Go along the order and take what matches."""
+        segment = part.segment
         if segment.column is None:
             drawn = self._full_text.draw(segment.match, with_row=True)
         else:
             where = self._full_text.check(segment.match)
             drawn = Drawn(product_search, where, _places.place)
         column = _column(segment)
+        in_range = _has(part.plan.ranges, segment, unindexed=True)
         chosen = (
             select(drawn.place.label("place"), column.label("value"))
             .select_from(drawn.origin)
-            .where(drawn.where, _has(plan.ranges, segment), _behind(segment, after, drawn.place))
+            .where(drawn.where, in_range, _behind(segment, part.after, drawn.place))
         )
-        chosen = _in_order(chosen, segment, column, drawn.place).limit(limit)
+        chosen = _in_order(chosen, segment, column, drawn.place).limit(part.limit)
         return [_row(row) for row in unit.run(_with_fields(chosen, segment))]
 
-    def _draw(self, unit: Unit, plan: Plan, segment: Segment) -> Drawn:
-        """What a segment has: by its tokens, or by a range if few documents are in it."""
+    def _draw(self, plan: Plan, segment: Segment, *, by_range: bool) -> Drawn:
+        """What a segment has: by its tokens, or by a range that has few documents."""
         wanted = _has(plan.ranges, segment)
-        by_range = segment.match and plan.ranges and _is_small(unit, plan.ranges)
         if by_range:
             where = self._full_text.check(segment.match)
             return Drawn(product_search, and_(wanted, where), _places.place)
@@ -164,24 +144,44 @@ class SqlSearch:
         return Drawn(drawn.origin, and_(drawn.where, wanted), drawn.place)
 
 
+def _take_drawn(unit: Unit, part: Part, drawn: Drawn) -> list[Row] | None:
+    """Draw all of a segment, then sort; None if that is too much."""
+    segment = part.segment
+    matched = (
+        select(drawn.place.label("place"), _column(segment).label("value"))
+        .select_from(drawn.origin)
+        .where(drawn.where, _behind(segment, part.after, drawn.place))
+        .limit(DRAWN)
+        .cte("matched")
+        .prefix_with("MATERIALIZED")
+    )
+    number = select(func.count()).select_from(matched).scalar_subquery()
+    chosen = select(matched, number.label("number"))
+    chosen = _in_order(chosen, segment, matched.c.value, matched.c.place).limit(part.limit)
+    rows = unit.run(_with_fields(chosen, segment)).all()
+    return None if rows and rows[0].number >= DRAWN else [_row(row) for row in rows]
+
+
 def _rows_of(documents: Sequence[Document]) -> list[dict[str, Any]]:
-    return [
-        {
-            "place": place_of(document),
-            "product_id": storable(document.product_id),
-            "words": tokens_of(document),
-            "product_name": document.product_name,
-            "brand": document.brand,
-            "category": document.category,
-            "description": document.description,
-            "sort_name": sortable(document.product_name),
-            "price": document.price,
-            "rating": document.rating,
-            "created_at": document.created_at,
-            "updated_at": document.updated_at,
-        }
-        for document in documents
-    ]
+    return [_row_of(document) for document in documents]
+
+
+def _row_of(document: Document) -> dict[str, Any]:
+    analysis = analyse(document)
+    return {
+        "place": analysis.place,
+        "product_id": storable(document.product_id),
+        "words": analysis.tokens,
+        "product_name": document.product_name,
+        "brand": document.brand,
+        "category": document.category,
+        "description": document.description,
+        "sort_name": analysis.sort_name,
+        "price": document.price,
+        "rating": document.rating,
+        "created_at": document.created_at,
+        "updated_at": document.updated_at,
+    }
 
 
 def _next_time(unit: Unit) -> int:
@@ -195,7 +195,9 @@ def _put(unit: Unit, rows: list[dict[str, Any]], at_least: int) -> None:
     while clashing := _clashing(unit, placed):
         for row in clashing:
             row["place"] += 1
-    unit.insert_all(product_search, placed, _replace)
+    # SQLite's full text writes a part of its own whenever a place is before the last one; and in
+    # the same order no two transactions wait for each other.
+    unit.insert_all(product_search, sorted(placed, key=itemgetter("place")), _replace)
 
 
 def _clashing(unit: Unit, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -233,15 +235,20 @@ def _column(segment: Segment) -> ColumnElement[Any]:
     return _places[segment.column] if segment.column else null()
 
 
-def _has(ranges: Ranges, segment: Segment | None = None) -> ColumnElement[bool]:
+def _has(
+    ranges: Ranges, segment: Segment | None = None, *, unindexed: bool = False
+) -> ColumnElement[bool]:
     """Whether a row is in the ranges, and has what its segment is ordered by, or lacks it."""
+    price, rating = _places.price, _places.rating
+    if unindexed:
+        price, rating = _as_is(price), _as_is(rating)
     wanted: list[ColumnElement[bool]] = [true()]
     if ranges.price_min is not None:
-        wanted.append(_places.price >= ranges.price_min)
+        wanted.append(price >= ranges.price_min)
     if ranges.price_max is not None:
-        wanted.append(_places.price <= ranges.price_max)
+        wanted.append(price <= ranges.price_max)
     if ranges.rating_min is not None:
-        wanted.append(_places.rating >= ranges.rating_min)
+        wanted.append(rating >= ranges.rating_min)
     if segment and segment.lacks:
         wanted.append(_places[segment.lacks].is_(None))
     if segment and segment.column and _places[segment.column].nullable:
@@ -249,8 +256,16 @@ def _has(ranges: Ranges, segment: Segment | None = None) -> ColumnElement[bool]:
     return and_(*wanted)
 
 
-def _is_small(unit: Unit, ranges: Ranges) -> bool:
-    some = select(_places.place).where(_has(ranges)).limit(DRAWN)
+def _as_is(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The same, but no index is used for it: engines do not know that few rows are wanted."""
+    return UnaryExpression(column, operator=custom_op("+"), type_=column.type)
+
+
+def _is_narrow(unit: Unit, plan: Plan) -> bool:
+    """Whether there is a range with so few documents that they may all be looked at."""
+    if not plan.ranges:
+        return False
+    some = select(_places.place).where(_has(plan.ranges)).limit(DRAWN)
     found = unit.run(select(func.count()).select_from(some.subquery())).scalar_one()
     return int(found) < DRAWN
 

@@ -1,6 +1,7 @@
 """A page of what a query finds, segment by segment; the back end only knows how to take some."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from penstock.products.search.cursors import cursor_of, position_of
@@ -10,6 +11,18 @@ from penstock.products.search.ports import MOST_COUNTED, Found, Hit, Query, Tota
 
 #: Fields in which words are marked.
 SHOWN = ("product_name", "brand", "category", "description")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """So many documents of a segment, those behind a position of it if there is one."""
+
+    plan: Plan
+    segment: Segment
+    after: Position | None
+    limit: int
+    #: Whether the whole plan finds more than is counted.
+    is_dense: bool
 
 
 class Row(NamedTuple):
@@ -28,10 +41,8 @@ class Searcher(Protocol):
         """How many documents the whole plan finds; one more than `MOST_COUNTED` is enough."""
         ...
 
-    async def take(
-        self, plan: Plan, segment: Segment, after: Position | None, limit: int
-    ) -> Sequence[Row]:
-        """So many documents of a segment, those behind a position of it if there is one."""
+    async def take(self, part: Part) -> Sequence[Row]:
+        """The documents of a part, in their order."""
         ...
 
 
@@ -41,29 +52,22 @@ async def walk(query: Query, searcher: Searcher) -> Found:
     start = position_of(query, plan)
     if not plan.segments:
         return Found((), None, Total(0, more=False))
-    rows = await _take_page(plan, searcher, start, query.limit + 1)
+    number = await searcher.counted(plan)
+    first = start.segment if start else 0
+    rows: list[tuple[Position, Row]] = []
+    for place, segment in enumerate(plan.segments[first:], first):
+        after = start if place == first else None
+        missing = query.limit + 1 - len(rows)
+        part = Part(plan, segment, after, missing, is_dense=number > MOST_COUNTED)
+        found = await searcher.take(part) if missing else ()
+        rows += [(Position(place, row.value, row.place), row) for row in found]
     shown = rows[: query.limit]
     last = shown[-1][0] if len(rows) > query.limit else None
-    number = await searcher.counted(plan)
     return Found(
         tuple(_hit(plan, position, row) for position, row in shown),
         cursor_of(query, last) if last else None,
         Total(min(number, MOST_COUNTED), more=number > MOST_COUNTED),
     )
-
-
-async def _take_page(
-    plan: Plan, searcher: Searcher, start: Position | None, limit: int
-) -> list[tuple[Position, Row]]:
-    found: list[tuple[Position, Row]] = []
-    first = start.segment if start else 0
-    for number, segment in enumerate(plan.segments[first:], first):
-        after = start if start and number == first else None
-        rows = await searcher.take(plan, segment, after, limit - len(found))
-        found += [(Position(number, row.value, row.place), row) for row in rows]
-        if len(found) >= limit:
-            break
-    return found
 
 
 def _hit(plan: Plan, position: Position, row: Row) -> Hit:

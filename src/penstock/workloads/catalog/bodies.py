@@ -63,7 +63,10 @@ class NewTasks(Body):
     model_config = ConfigDict(
         json_schema_extra={
             "oneOf": [
-                {"required": ["urls"], "properties": {"sitemap_url": {"type": "null"}}},
+                {
+                    "required": ["urls"],
+                    "properties": {"urls": {"minItems": 1}, "sitemap_url": {"type": "null"}},
+                },
                 {
                     "required": ["sitemap_url"],
                     "properties": {

@@ -62,9 +62,7 @@ SORTED_BY = {
 class ClickHouseSettings(Section):
     """Where the catalogue is sent to."""
 
-    url: SecretStr = Field(
-        SecretStr(""), description="http(s)://user:password@host:8123; empty: no ClickHouse"
-    )
+    url: SecretStr = Field(SecretStr(""), description="http(s)://user:password@host:8123")
     database: str = Field("default", description="exists already")
     table_prefix: str = Field("catalog_", description="of the names of our tables")
     timeout_seconds: float = Field(60, gt=0)
@@ -169,7 +167,7 @@ class ClickHouse:
         said = f"ClickHouse answers {answer.status_code}: {_first_line(answer.text)}"
         if answer.is_server_error or answer.status_code in BUSY:
             raise ExportLost(said)
-        raise ExportRefused(f"{said}; check PENSTOCK_CATALOG__CLICKHOUSE__URL and __DATABASE")
+        raise ExportRefused(f"{said}; check its address, user and database")
 
 
 def lines_of(subject: Subject, rows: Sequence[Mapping[str, Any]]) -> bytes:
@@ -196,9 +194,9 @@ def _connect(settings: ClickHouseSettings) -> httpx.AsyncClient:
     try:
         url = httpx.URL(settings.url.get_secret_value())
     except httpx.InvalidURL as error:
-        raise SettingsError("PENSTOCK_CATALOG__CLICKHOUSE__URL is not a URL") from error
+        raise SettingsError("the address of ClickHouse is not a URL") from error
     if url.scheme not in ("http", "https") or not url.host:
-        raise SettingsError("PENSTOCK_CATALOG__CLICKHOUSE__URL must begin with http:// or https://")
+        raise SettingsError("the address of ClickHouse must begin with http:// or https://")
     credentials = {"X-ClickHouse-User": url.username, "X-ClickHouse-Key": url.password}
     return httpx.AsyncClient(
         base_url=url.copy_with(username=None, password=None),

@@ -30,7 +30,7 @@ from penstock.store.unit import Unit
 from penstock.web.errors import Conflict, NotFound, invalid
 from penstock.workloads.catalog.counting import count_tasks
 from penstock.workloads.catalog.model import Row
-from penstock.workloads.catalog.settings import pace_entry
+from penstock.workloads.catalog.settings import CatalogSettings, pace_entry
 from penstock.workloads.catalog.tables import crawl_tasks
 
 LARGEST_DELAY, MOST_AT_ONCE = 3600, 1000
@@ -53,7 +53,15 @@ def domains_by_name(unit: Unit, names: Iterable[str]) -> dict[str, Row]:
     return {row["domain_name"]: row for row in unit.rows(query)}
 
 
-def make_domain(unit: Unit, name: str, base_url: str, who: str, source: str | None = None) -> Row:
+def make_domain(
+    unit: Unit,
+    name: str,
+    base_url: str,
+    settings: CatalogSettings,
+    *,
+    who: str,
+    source: str | None = None,
+) -> Row:
     """A domain for a site; its source is the one that the site has, a named one, or a new one.
 
     A new source is for readers at once; one that was there stays as visible as it was.
@@ -66,6 +74,8 @@ def make_domain(unit: Unit, name: str, base_url: str, who: str, source: str | No
         "source_id": _source_for(unit, name, base_url, who, source),
         "domain_name": name,
         "base_url": base_url,
+        "crawl_delay_seconds": settings.crawl_delay_seconds,
+        "max_concurrent_requests": settings.max_concurrent_requests,
         "is_active": True,
         "created_at": unit.now,
         "updated_at": unit.now,
@@ -99,8 +109,11 @@ def _source_for(unit: Unit, name: str, base_url: str, who: str, source: str | No
 class Domains:
     """The domains of a store, for people."""
 
-    def __init__(self, store: Store, registry: Registry, announce: Announce) -> None:
+    def __init__(
+        self, store: Store, settings: CatalogSettings, registry: Registry, announce: Announce
+    ) -> None:
         self._store = store
+        self._settings = settings
         self._registry = registry
         self._announce = announce
 
@@ -111,7 +124,7 @@ class Domains:
         def work(unit: Unit) -> Row:
             if name in domains_by_name(unit, [name]):
                 raise Conflict(f"{name} is there already")
-            row = make_domain(unit, name, base, who, source)
+            row = make_domain(unit, name, base, self._settings, who=who, source=source)
             self._show(unit, row, who)
             return _edit(unit, row, self._checked(said), who)
 

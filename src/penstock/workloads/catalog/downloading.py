@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from penstock.blobs.ports import Blobs
 from penstock.core.clock import Clock
-from penstock.core.errors import UrlError
+from penstock.core.errors import SettingsError, UrlError
 from penstock.core.ids import new_id
 from penstock.core.trace import new_trace
 from penstock.core.urls import parse
@@ -35,6 +35,7 @@ from penstock.workloads.catalog.holding import (
     write_tasks,
 )
 from penstock.workloads.catalog.model import (
+    DAY,
     DOWNLOADS,
     PARSES,
     WORKLOAD,
@@ -128,7 +129,7 @@ class DownloadLane:
     def _fetcher_for(self, payload: Mapping[str, Any]) -> str:
         try:
             needs_browser = self._registry.needs_browser(parse(payload["url"]), payload["parser"])
-        except UrlError:
+        except (UrlError, SettingsError):
             return ""
         return "browser" if needs_browser else ""
 
@@ -200,9 +201,10 @@ class DownloadLane:
             at = None if pause is None else unit.now + int(pause * 1000)
             return give_back(unit, task, at), None
         if outcome.unchanged:
-            return completed(
+            task = completed(
                 unit, each, changed=False, price_changed=False, settings=self._settings
-            ), None
+            )
+            return task | {"html_at": unit.now}, None
         content: Content = each.result.content
         if failure is None and content.path is None:
             trouble = Trouble(Category.CONTENT, "empty_page", "the page is empty")
@@ -289,9 +291,11 @@ def _downloaded(unit: Unit, each: Held, content: Content) -> Row:
         **each.task,
         "status": Status.DOWNLOADED.value,
         "html_path": content.path,
+        "html_at": unit.now,
         "html_headers": {name: value for name, value in headers.items() if value},
         "html_url": page.url if page else each.task["url"],
         "page_hash": content.page_hash,
+        "next_crawl_at": None,
         "error_message": None,
         "updated_at": unit.now,
     }
@@ -328,8 +332,12 @@ def completed(
 
 def failed(unit: Unit, each: Held, trouble: Trouble, settings: CatalogSettings) -> Row:
     """The task of a page that is given up; it is due again only if that makes sense."""
-    wanted = wanted_frequency(each.task, each.domain, settings)
-    interval = (each.task["crawl_interval"] or wanted) if trouble.is_due_again else 0
+    interval = each.task["crawl_interval"] or wanted_frequency(each.task, each.domain, settings)
+    if not trouble.is_due_again:
+        interval = 0
+    elif trouble.category is Category.REFUSED:
+        # A site that says no today may say yes another day, also to who wants a page only once.
+        interval = interval or DAY
     return {
         **each.task,
         "status": Status.FAILED.value,

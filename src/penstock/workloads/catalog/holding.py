@@ -25,8 +25,16 @@ WITHDRAWN = Refused("withdrawn", "the task was paused, stopped or given to anoth
 #: What is written back of a task.
 WRITTEN = (
     *("status", "scheduled_at", "started_at", "completed_at", "retry_count", "error_message"),
-    *("crawl_interval", "next_crawl_at", "html_path", "html_headers", "html_url", "page_hash"),
-    *("parser_version", "item_id", "attempts", "unchanged_in_a_row", "turn_key", "failure"),
+    *("crawl_interval", "next_crawl_at", "html_path", "html_at", "html_headers", "html_url"),
+    *(
+        "page_hash",
+        "parser_version",
+        "item_id",
+        "attempts",
+        "unchanged_in_a_row",
+        "turn_key",
+        "failure",
+    ),
     *("accept_next", "updated_at"),
 )
 
@@ -57,12 +65,13 @@ def begin(
 
 def held(unit: Unit, results: Sequence[Result]) -> list[Held]:
     """The tasks that still belong to the items of some results, locked."""
-    by_task = {result.claim.payload["task"]: result for result in results}
-    query = select(crawl_tasks).where(unit.among(crawl_tasks.c.id, sorted(by_task)))
+    by_item = {result.claim.id: result for result in results}
+    ids = sorted({result.claim.payload["task"] for result in results})
+    query = select(crawl_tasks).where(unit.among(crawl_tasks.c.id, ids))
     rows = list(unit.rows(query.order_by(crawl_tasks.c.id).with_for_update()))
-    mine = [row for row in rows if row["item_id"] == by_task[row["id"]].claim.id]
+    mine = [row for row in rows if row["item_id"] in by_item]
     sites = sites_of(unit, {row["domain_id"] for row in mine})
-    return [Held(by_task[row["id"]], row, sites[row["domain_id"]]) for row in mine]
+    return [Held(by_item[row["item_id"]], row, sites[row["domain_id"]]) for row in mine]
 
 
 def sites_of(unit: Unit, ids: set[str]) -> dict[str, Row]:

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 
 from penstock.blobs.ports import Blobs
-from penstock.core.errors import UrlError
+from penstock.core.errors import SettingsError, UrlError
 from penstock.core.money import to_minor
 from penstock.core.urls import parse
 from penstock.events.log import EventLog
 from penstock.extract.page.document import Document
 from penstock.extract.product.images import FoundImage, find_images
-from penstock.kernel.model import Failure, Outcome, Page, Refused, Request, UrlSpecific
+from penstock.kernel.model import Failure, Outcome, Page, Request, UrlSpecific
 from penstock.kernel.reader import Reader
 from penstock.kernel.reading import Reading
 from penstock.kernel.records import Accept, Drop, DropReason, Product, Quarantine
@@ -35,7 +35,6 @@ from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.catalog.downloading import PutIn, completed, failed
 from penstock.workloads.catalog.holding import (
-    GATE,
     WITHDRAWN,
     Held,
     attempt_row,
@@ -65,6 +64,8 @@ from penstock.workloads.catalog.troubles import Trouble
 LONG_PAGE = 250_000
 #: Drops of the judge that the catalogue keeps all the same: it says what is not known.
 KEPT_DROPS = frozenset({DropReason.UNKNOWN_AVAILABILITY, DropReason.OOS_NO_PRICE})
+#: Of a page that is only parsed again, this stays: it was not visited, and is due when it was.
+OF_VISITS = ("crawl_interval", "next_crawl_at", "unchanged_in_a_row", "turn_key")
 PAGE_GONE = UrlSpecific("page_not_kept", "the page is not kept any more: it is downloaded again")
 
 #: What a candidate adapter makes of a page beside the one in use, if there is one.
@@ -74,7 +75,6 @@ Compare = Callable[[Page, Reading], dict[str, Any] | None]
 class Content(NamedTuple):
     """What was made of a page before the transaction."""
 
-    observed_at: int = 0
     key: str | None = None
     confidence: Mapping[str, float] = {}
     images: Sequence[FoundImage] = ()
@@ -138,7 +138,10 @@ class ParseLane:
             seconds=0.0,
             fetcher="kept",
         )
-        reading = await self._read(page, task["parser"] or self._settings.parser)
+        try:
+            reading = await self._read(page, task["parser"] or self._settings.parser)
+        except SettingsError as error:
+            return _without_page(request, UrlSpecific("no_parser", str(error)))
         return Outcome(request, page, None, (), domain=task["domain_name"], reading=reading)
 
     async def _read(self, page: Page, parser: str) -> Reading:
@@ -180,11 +183,9 @@ class ParseLane:
         found = held(unit, readable)
         last = self._last_prices(unit, found)
         for each in found:
-            failure = each.result.outcome.failure
-            if failure in (WITHDRAWN, PAGE_GONE) or _is_ours(failure):
-                # Not parsed at all: it waits, for its turn or for another download.
-                again = {"page_hash": None} if failure is PAGE_GONE else {}
-                tasks.append(give_back(unit, each.task) | again)
+            if each.result.outcome.failure in (WITHDRAWN, PAGE_GONE):
+                # Not parsed at all: it is downloaded again.
+                tasks.append(give_back(unit, each.task) | {"html_path": None})
                 continue
             trouble = self._trouble_with(each, last)
             if trouble is None:
@@ -269,7 +270,7 @@ class ParseLane:
             identity_key=content.key,
             url=each.task["url"],
             record=reading.record,
-            observed_at=unit.now,
+            observed_at=each.task["html_at"] or unit.now,
             run_id=each.result.claim.id,
             adapter_id=version.partition("@")[0],
             adapter_version=version,
@@ -286,6 +287,8 @@ class ParseLane:
             price_changed=product.price_changed,
             settings=self._settings,
         )
+        if each.task["next_crawl_at"] is not None:
+            task |= {name: each.task[name] for name in OF_VISITS}
         return task | {"parser_version": _version(each), "accept_next": False}
 
 
@@ -302,10 +305,6 @@ def _begin(unit: Unit, claim: Claim) -> Row | None:
 
 def _without_page(request: Request, failure: Failure) -> Outcome:
     return Outcome(request, None, failure, ())
-
-
-def _is_ours(failure: Failure | None) -> bool:
-    return isinstance(failure, Refused) and failure.gate == GATE
 
 
 def _trouble(category: Category, error_type: str, detail: str) -> Trouble:

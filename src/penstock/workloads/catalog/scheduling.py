@@ -13,7 +13,8 @@ from typing import Any
 from sqlalchemy import Select, bindparam, func, select, update
 
 from penstock.core.clock import Clock
-from penstock.core.errors import UrlError
+from penstock.core.errors import SettingsError, UrlError
+from penstock.core.ids import new_id
 from penstock.core.urls import parse
 from penstock.extract.registry import Registry
 from penstock.kernel.model import Request
@@ -70,7 +71,11 @@ class CatalogScheduler(Scheduler):
 
     def _put_due(self, unit: Unit) -> Cycle:
         tasks = list(islice(self._due(unit), AT_ONCE))
-        items = [self._item_of(task) for task in tasks]
+        # In a line ids decide who is first: they are in the order of the tasks.
+        ids = sorted(new_id() for _ in tasks)
+        items = [
+            self._item_of(task)._replace(id=each) for task, each in zip(tasks, ids, strict=True)
+        ]
         receipts = self._put_in(unit, items) if items else []
         _queued(unit, list(zip(tasks, items, receipts, strict=True)))
         refused = [receipt for receipt in receipts if receipt.status == "rejected"]
@@ -104,7 +109,8 @@ class CatalogScheduler(Scheduler):
             return False
         try:
             adapter = self._registry.choose(parse(task["url"]), parser).adapter
-        except UrlError:
+        except (UrlError, SettingsError):
+            # Whoever reads the page says what is wrong.
             return False
         return bool(adapter.name == task["parser_version"])
 
@@ -122,6 +128,7 @@ def _make_due(unit: Unit) -> int:
         )
         .order_by(tasks.next_crawl_at)
         .limit(AT_ONCE)
+        .with_for_update(skip_locked=True)
     )
     statement = update(crawl_tasks).where(tasks.id.in_(due))
     values = {

@@ -219,10 +219,10 @@ def open_service(means: Means, settings: CatalogSettings) -> CatalogService:
         blobs=means.blobs,
         index=means.index,
         clock=means.clock,
-        domains=Domains(store, registry, means.log.append),
+        domains=Domains(store, settings, registry, means.log.append),
         submissions=Submissions(
             store,
-            Submitter(means.admission, settings.max_retries),
+            Submitter(means.admission, settings),
             admission=means.admission,
             registry=registry,
             put_in=means.put_in,

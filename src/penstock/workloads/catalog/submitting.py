@@ -14,6 +14,7 @@ from penstock.store.unit import Unit, do_nothing
 from penstock.web.errors import ApiError, InvalidRequest, NotFound
 from penstock.workloads.catalog.domains import domains_by_name, make_domain
 from penstock.workloads.catalog.model import DEFAULT_PRIORITY, OVER, Row, Status
+from penstock.workloads.catalog.settings import CatalogSettings
 from penstock.workloads.catalog.tables import (
     crawl_submission_tasks,
     crawl_submissions,
@@ -91,9 +92,9 @@ class _Wanted(NamedTuple):
 class Submitter:
     """Takes URLs on."""
 
-    def __init__(self, admission: Admission, max_retries: int) -> None:
+    def __init__(self, admission: Admission, settings: CatalogSettings) -> None:
         self._admission = admission
-        self._max_retries = max_retries
+        self._settings = settings
 
     def begin(
         self, unit: Unit, origin: Origin, options: Options, who: str, status: str = ACCEPTED
@@ -125,11 +126,11 @@ class Submitter:
         tally = Tally(submitted=len(urls))
         wanted = self._read(urls, tally)
         options, who = Options(**row["options"]), row["created_by"]
-        sites = _sites(unit, wanted, who, tally)
+        sites = self._sites(unit, wanted, who, tally)
         wanted = {key: each for key, each in wanted.items() if each.url.domain in sites}
         known = _known(unit, wanted)
-        new = [wanted[key] for key in sorted(wanted.keys() - known.keys())]
-        rows = [self._task(unit, each, sites[each.url.domain], options, who) for each in new]
+        new = [each for key, each in wanted.items() if key not in known]
+        rows = self._tasks(unit, new, sites, options, who)
         unit.insert_all(crawl_tasks, rows, do_nothing)
         # Somebody else may have been quicker with some: those are theirs.
         tasks = _known(unit, wanted) if rows else known
@@ -178,12 +179,43 @@ class Submitter:
             raise UrlError(refusal.reason, refusal.detail or refusal.reason)
         return url
 
-    def _task(
-        self, unit: Unit, wanted: _Wanted, site: Row, options: Options, who: str
-    ) -> Mapping[str, Any]:
+    def _sites(
+        self, unit: Unit, wanted: Mapping[str, _Wanted], who: str, tally: Tally
+    ) -> dict[str, Row]:
+        """The domains of URLs; those that are new are made."""
+        firsts = {each.url.domain: each.url for each in reversed(list(wanted.values()))}
+        sites = domains_by_name(unit, firsts)
+        for name in sorted(firsts.keys() - sites.keys()):
+            try:
+                sites[name] = make_domain(unit, name, firsts[name].origin, self._settings, who=who)
+            except ApiError as error:
+                for each in wanted.values():
+                    if each.url.domain == name:
+                        _refuse(tally, each.url.href, str(error))
+        return sites
+
+    def _tasks(
+        self,
+        unit: Unit,
+        new: Sequence[_Wanted],
+        sites: Mapping[str, Row],
+        options: Options,
+        who: str,
+    ) -> list[Row]:
+        """New tasks: their ids are in the order of the list.
+
+        They are written in an order that all keep to: then nobody waits in a circle.
+        """
+        ids = sorted(new_id() for _ in new)
+        rows = [
+            self._task(unit, each, sites[each.url.domain], options, who) | {"id": task_id}
+            for each, task_id in zip(new, ids, strict=True)
+        ]
+        return sorted(rows, key=lambda row: str(row["url_hash"]))
+
+    def _task(self, unit: Unit, wanted: _Wanted, site: Row, options: Options, who: str) -> Row:
         retries = options.max_retries
         return {
-            "id": new_id(),
             "domain_id": site["id"],
             "url": wanted.url.href,
             "url_hash": wanted.url_hash,
@@ -191,7 +223,7 @@ class Submitter:
             "priority": options.priority,
             "scheduled_at": options.scheduled_at or unit.now,
             "retry_count": 0,
-            "max_retries": self._max_retries if retries is None else retries,
+            "max_retries": self._settings.max_retries if retries is None else retries,
             "crawl_frequency": options.crawl_frequency,
             "parser": options.parser,
             "created_by": who,
@@ -204,20 +236,6 @@ def _refuse(tally: Tally, url: str, reason: str) -> None:
     tally.refused += 1
     if len(tally.refusals) < MOST_NAMED:
         tally.refusals.append(Refusal(url[:2000], reason))
-
-
-def _sites(unit: Unit, wanted: Mapping[str, _Wanted], who: str, tally: Tally) -> dict[str, Row]:
-    """The domains of URLs; those that are new are made."""
-    firsts = {each.url.domain: each.url for each in reversed(list(wanted.values()))}
-    sites = domains_by_name(unit, firsts)
-    for name in sorted(firsts.keys() - sites.keys()):
-        try:
-            sites[name] = make_domain(unit, name, firsts[name].origin, who)
-        except ApiError as error:
-            for each in wanted.values():
-                if each.url.domain == name:
-                    _refuse(tally, each.url.href, str(error))
-    return sites
 
 
 def _known(unit: Unit, wanted: Mapping[str, _Wanted]) -> dict[str, str]:

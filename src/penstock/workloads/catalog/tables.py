@@ -46,7 +46,8 @@ crawl_tasks = Table(
     Column("crawl_interval", Integer),
     Column("next_crawl_at", Moment),
     Column("html_path", Text),
-    # What it takes to read the page again, and to ask for it only if it has changed.
+    # When it was seen like that, and what it takes to read it again, or only if it has changed.
+    Column("html_at", Moment),
     Column("html_headers", Json),
     Column("html_url", CleanText),
     Column("page_hash", Text),

@@ -222,7 +222,6 @@ class Tasks:
                 "status": Status.DOWNLOADED.value,
                 "item_id": item.id,
                 "accept_next": accept,
-                "next_crawl_at": None,
             }
             _change(unit, [task["id"]], values)
         return len(found)

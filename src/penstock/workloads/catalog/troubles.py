@@ -22,7 +22,8 @@ from penstock.workloads.catalog.model import Category, Row
 INTERNAL = frozenset({"internal_error", "bad_payload", "worker_lost"})
 #: Refusals that are none for good: the page is due again.
 DUE_AGAIN = frozenset({"robots"})
-VALIDATION = "validation"
+#: Refusals for want of an answer of the site: it may be there in a while.
+MAY_PASS = frozenset({"robots_unreachable"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ def trouble_of(failure: Failure) -> Trouble:
         case Blocked():
             return Trouble(Category.BLOCKED, reason, detail, may_pass=True)
         case Refused(gate=gate):
-            again = gate in DUE_AGAIN
-            return Trouble(Category.REFUSED, reason, detail, is_due_again=again)
+            again, may_pass = gate in DUE_AGAIN, reason in MAY_PASS
+            return Trouble(Category.REFUSED, reason, detail, may_pass=may_pass, is_due_again=again)
         case Broken():
             return Trouble(Category.CONTENT, reason, detail)
         case UrlSpecific():

@@ -62,7 +62,7 @@ def test_each_lane_has_a_counter_of_its_own(lane: str) -> None:
     "failure",
     [
         UrlSpecific("http_404", "gone"),
-        SiteWide("connect_timeout", "slow"),
+        SiteWide("timeout", "slow"),
         Refused("robots_denied", "Disallow: /", gate="robots"),
     ],
     ids=lambda failure: failure.reason,

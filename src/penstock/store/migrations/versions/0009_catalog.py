@@ -173,6 +173,7 @@ def _create_crawl_tasks() -> None:
         sa.Column("crawl_interval", sa.Integer),
         sa.Column("next_crawl_at", sa.BigInteger),
         sa.Column("html_path", sa.Text),
+        sa.Column("html_at", sa.BigInteger),
         sa.Column("html_headers", sa.Text),
         sa.Column("html_url", sa.Text),
         sa.Column("page_hash", sa.Text),

@@ -1,0 +1,375 @@
+"""What a download means for its task, on both engines; nobody else's results change anything."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.kernel.model import (
+    Blocked,
+    Broken,
+    Failure,
+    ProxyFailed,
+    RateLimited,
+    Refused,
+    ServerError,
+    SiteWide,
+    UrlSpecific,
+    Wait,
+)
+from penstock.queue.ports import Bury, Claim, Item
+from penstock.queue.tables import items
+from penstock.workloads.catalog.model import DOWNLOADS, PARSES, Status
+from penstock.workloads.catalog.tasks import Filter
+from tests.crawlers import (
+    SHOP,
+    WHO,
+    WORKER,
+    Crawler,
+    another,
+    failing,
+    open_crawler,
+    page_at,
+    saying,
+    shop,
+    showing,
+    unchanged,
+)
+from tests.monitors import ROBOTS_DENY
+from tests.stores import Stores, counted, enter_worker, lose_worker, pending, result_of, rows_of
+
+DAY = 86_400
+MINUTE_MS = 60_000
+DOWN = SiteWide("timeout", "nothing came")
+GONE = UrlSpecific("http_404", "Not Found", 404)
+CLOSED = Refused("outside_hours", "it opens at 8", gate="hours")
+ALL = Filter(url="product")
+
+
+@pytest.fixture
+async def crawler(stores: Stores, tmp_path: Path) -> Crawler:
+    crawler = await open_crawler(stores, tmp_path)
+    await crawler.submit(*shop(1))
+    return crawler
+
+
+async def test_a_page_is_kept_and_handed_on_to_be_parsed(crawler: Crawler) -> None:
+    await crawler.download(showing(etag='"v1"'))
+
+    task = await crawler.task()
+    assert task["status"] == Status.DOWNLOADED
+    assert task["html_headers"]["ETag"] == '"v1"'
+    body = await crawler.blobs.get(task["html_path"])
+    assert body is not None
+    assert b"Kettle 1" in body
+    [attempt] = await crawler.attempts()
+    said = ("kind", "status", "number", "http_status", "size", "fetcher", "error_type")
+    assert [attempt[name] for name in said] == ["download", "ok", 1, 200, len(body), "http", None]
+    [claim] = await crawler.claims(PARSES)
+    assert (claim.payload, claim.id) == ({"task": task["id"]}, task["item_id"])
+
+
+@pytest.mark.parametrize(
+    ("failure", "category"),
+    [
+        (DOWN, "network"),
+        (ServerError("http_500", "", 500), "network"),
+        (ProxyFailed("proxy_refused", ""), "network"),
+        (RateLimited("rate_limited", "", 429), "network"),
+        (Blocked("captcha", ""), "blocked"),
+        (Refused("robots_unreachable", "503", gate="robots"), "refused"),
+        (Broken("internal_error", "KeyError"), "internal"),
+    ],
+    ids=lambda value: getattr(value, "reason", value),
+)
+async def test_what_may_pass_is_tried_again_later_each_time_and_then_given_up(
+    crawler: Crawler, failure: Failure, category: str
+) -> None:
+    pauses = []
+    for tries in range(1, 4):
+        await crawler.download(failing(failure))
+        task = await crawler.task()
+        assert (task["status"], task["retry_count"]) == ("pending", tries)
+        assert task["error_message"] == (failure.detail or failure.reason)
+        pauses.append(task["scheduled_at"] - task["updated_at"])
+        assert await crawler.due() == []
+        await crawler.later(pauses[-1] / 1000 + 1)
+    await crawler.download(failing(failure))
+
+    task = await crawler.task()
+    assert (task["status"], task["retry_count"], task["attempts"]) == ("failed", 3, 4)
+    assert task["failure"]["category"] == category
+    for pause, minutes in zip(pauses, (1, 2, 4), strict=True):
+        assert 0.75 * minutes * MINUTE_MS <= pause <= 1.25 * minutes * MINUTE_MS + 1
+    attempts = await crawler.attempts()
+    assert sorted(row["number"] for row in attempts) == [1, 2, 3, 4]
+    assert Counter(row["category"] for row in await crawler.all_errors()) == {category: 4}
+
+
+async def test_a_site_that_says_when_to_come_back_is_believed(crawler: Crawler) -> None:
+    await crawler.download(failing(RateLimited("rate_limited", "slow down", 429, retry_after=900)))
+    task = await crawler.task()
+    assert task["scheduled_at"] - task["updated_at"] == 900_000
+
+
+async def test_nothing_is_tried_again_of_what_may_not_be(stores: Stores, tmp_path: Path) -> None:
+    crawler = await open_crawler(stores, tmp_path)
+    await crawler.submit(*shop(1), max_retries=0)
+    await crawler.download(failing(DOWN))
+    assert (await crawler.task())["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("failure", "category"),
+    [
+        (GONE, "http"),
+        (Broken("too_large", "more than 10 MB"), "content"),
+        (Refused("private_address", "10.0.0.1", gate="admission"), "refused"),
+    ],
+    ids=lambda value: getattr(value, "reason", value),
+)
+async def test_a_page_that_is_not_there_is_a_dead_letter_until_it_is_revived(
+    crawler: Crawler, failure: Failure, category: str
+) -> None:
+    await crawler.download(failing(failure))
+
+    task = await crawler.task()
+    assert (task["status"], task["next_crawl_at"], task["retry_count"]) == ("failed", None, 0)
+    assert task["failure"]["error_type"] == failure.reason
+    assert await crawler.filter(dead=True) == await crawler.filter(dead=True, category=category)
+    assert len(await crawler.filter(dead=True)) == 1
+    await crawler.later(40 * DAY)
+    assert await crawler.due() == []
+
+    assert await crawler.tasks.retry(Filter(dead=True)) == 1
+
+    await crawler.crawl()
+    task = await crawler.task()
+    assert (task["status"], task["failure"], task["error_message"]) == ("completed", None, None)
+    assert await crawler.filter(dead=True) == []
+
+
+@pytest.mark.parametrize("every", [None, 0])
+async def test_a_page_that_robots_forbid_has_failed_and_is_due_again(
+    stores: Stores, tmp_path: Path, every: int | None
+) -> None:
+    crawler = await open_crawler(stores, tmp_path)
+    await crawler.submit(*shop(1), crawl_frequency=every)
+    await crawler.download(failing(ROBOTS_DENY))
+
+    task = await crawler.task()
+    assert (task["status"], task["retry_count"]) == ("failed", 0)
+    assert task["next_crawl_at"] - task["updated_at"] == DAY * 1000
+    assert await crawler.filter(dead=True) == []
+    await crawler.later(DAY + 1)
+    await crawler.crawl()
+    assert (await crawler.task())["status"] == "completed"
+
+
+async def test_a_site_that_is_closed_moves_the_time_and_costs_nothing(
+    stores: Stores, crawler: Crawler
+) -> None:
+    [claim] = await crawler.due()
+    opening = Wait(stores.clock.monotonic() + 3600, "hours", "it opens at 8")
+    assert crawler.downloads.will_wait(claim, Wait(opening.until, "pacing", "its turn"))
+    assert not crawler.downloads.will_wait(claim, opening)
+
+    await crawler.end([claim], failing(CLOSED))
+
+    task = await crawler.task()
+    assert (task["status"], task["retry_count"], task["attempts"]) == ("pending", 0, 0)
+    assert abs(task["scheduled_at"] - task["updated_at"] - 3_600_000) < 5_000
+    assert await crawler.attempts() == await crawler.all_errors() == []
+    assert await crawler.due() == []
+    await crawler.later(3601)
+    assert len(await crawler.due()) == 1
+
+
+async def test_while_a_circuit_is_open_a_failure_costs_no_retry(crawler: Crawler) -> None:
+    crawler.open_circuits.add("shop.test")
+    for _ in range(6):
+        await crawler.download(failing(DOWN))
+        await crawler.later(76)
+    task = await crawler.task()
+    assert (task["status"], task["retry_count"], task["attempts"]) == ("pending", 0, 6)
+
+    crawler.open_circuits.clear()
+    await crawler.download(failing(DOWN))
+    assert (await crawler.task())["retry_count"] == 1
+    await crawler.later(100)
+    await crawler.crawl()
+    task = await crawler.task()
+    assert (task["status"], task["retry_count"]) == ("completed", 0)
+
+
+async def test_an_empty_page_has_failed(crawler: Crawler) -> None:
+    await crawler.download(saying(""))
+    task = await crawler.task()
+    assert (task["status"], task["failure"]["error_type"]) == ("failed", "empty_page")
+
+
+async def test_a_page_that_has_not_changed_is_over_without_being_parsed(crawler: Crawler) -> None:
+    await crawler.crawl(showing(etag='"v1"'))
+    before, [seen] = await crawler.task(), await crawler.products()
+    await crawler.later(DAY + 1)
+
+    await crawler.download(unchanged)
+
+    task, [product] = await crawler.task(), await crawler.products()
+    assert (task["status"], task["unchanged_in_a_row"]) == ("completed", 1)
+    assert task["completed_at"] > before["completed_at"]
+    assert task["html_path"] == before["html_path"]
+    assert await crawler.claims(PARSES) == []
+    assert [row["status"] for row in await crawler.attempts()] == ["ok", "ok", "unchanged"]
+    assert product["last_seen_at"] > seen["last_seen_at"]
+    assert product["updated_at"] == seen["updated_at"]
+
+
+async def test_an_item_that_cannot_be_read_is_buried(crawler: Crawler) -> None:
+    await crawler.queue.put([Item("bad", DOWNLOADS, {"task": 7}, group="shop.test")])
+    [claim] = await crawler.claims()
+    with pytest.raises(ValueError, match="needs task and url"):
+        crawler.downloads.request(claim)
+    assert not crawler.downloads.needs(claim)
+    outcome = failing(Broken("bad_payload", "?"))(claim)
+    result = await result_of(crawler.downloads, claim, outcome)
+    assert isinstance(result.ending, Bury)
+    await crawler.settle(result)
+    assert [row["state"] for row in await rows_of(crawler.store, items)] == ["dead"]
+
+
+# ── while a worker has it
+
+
+async def test_what_was_paused_or_deactivated_since_it_was_queued_is_not_begun(
+    crawler: Crawler,
+) -> None:
+    await crawler.submit(*shop(1, host="other.test"))
+    claims = await crawler.due()
+    await crawler.tasks.pause(Filter(domain="shop.test"))
+    await crawler.domains.deactivate("other.test", WHO)
+
+    def never(claim: Claim) -> Any:
+        raise AssertionError(f"{claim.payload} was fetched")
+
+    await crawler.end(claims, never)
+
+    assert {row["status"] for row in await crawler.all_tasks()} == {"pending"}
+    assert await crawler.attempts() == []
+    await crawler.tasks.resume(Filter(paused=True))
+    await crawler.domains.activate("other.test", WHO)
+    assert len(await crawler.due()) == 2
+
+
+async def test_what_is_paused_while_it_is_fetched_comes_to_its_end(crawler: Crawler) -> None:
+    [claim] = await crawler.due()
+    result = await crawler.begin(claim, showing())
+    await crawler.tasks.pause(ALL)
+    await crawler.settle(result)
+    await crawler.parse()
+
+    task = await crawler.task()
+    assert (task["status"], task["is_paused"]) == ("completed", True)
+    await crawler.later(DAY + 1)
+    assert await crawler.due() == []
+
+
+@pytest.mark.parametrize("turnout", [showing(), failing(DOWN), failing(GONE), failing(CLOSED)])
+async def test_the_late_result_of_a_task_that_was_stopped_changes_nothing(
+    crawler: Crawler, turnout: Any
+) -> None:
+    [claim] = await crawler.due()
+    result = await crawler.begin(claim, turnout)
+    assert await crawler.tasks.stop(ALL) == 1
+    stopped = await crawler.task()
+
+    assert await crawler.settle(result) == {claim.id}
+
+    assert await crawler.task() == stopped
+    assert (stopped["status"], stopped["failure"]["error_type"]) == ("failed", "stopped")
+    assert await crawler.attempts() == await crawler.all_errors() == []
+    assert await crawler.claims(PARSES) == []
+    assert await counted(crawler.store) == {}
+
+
+async def test_of_a_task_that_was_stopped_and_begun_anew_only_the_new_item_counts(
+    crawler: Crawler,
+) -> None:
+    [old] = await crawler.due()
+    late = await crawler.begin(old, failing(GONE))
+    await crawler.tasks.stop(ALL)
+    await crawler.tasks.retry(ALL)
+    [new] = await crawler.due()
+    result = await crawler.begin(new, showing())
+
+    await crawler.settle(result, late)
+
+    task = await crawler.task()
+    assert (task["status"], task["attempts"]) == ("downloaded", 1)
+
+
+async def test_who_lost_a_task_with_its_claim_changes_nothing(crawler: Crawler) -> None:
+    [claim] = await crawler.due()
+    late = await crawler.begin(claim, failing(GONE))
+    await lose_worker(crawler.store, WORKER)
+    assert await crawler.queue.rescue() == 1
+    await enter_worker(crawler.store, WORKER)
+    await crawler.later(60)
+    [again] = await crawler.claims()
+    assert (again.id, again.token != claim.token) == (claim.id, True)
+
+    assert await crawler.settle(late) == set()
+    await crawler.end([again], showing())
+    assert await crawler.settle(late) == set()
+
+    assert (await crawler.task())["status"] == "downloaded"
+    assert [row["status"] for row in await crawler.attempts()] == ["ok"]
+
+
+async def test_a_result_that_is_written_twice_counts_once(crawler: Crawler) -> None:
+    [claim] = await crawler.due()
+    result = await crawler.begin(claim, showing())
+    await crawler.settle(result)
+    await crawler.settle(result)
+
+    assert (await crawler.task())["attempts"] == 1
+    assert len(await crawler.attempts()) == 1
+    assert len(await crawler.claims(PARSES)) == 1
+
+
+async def test_many_workers_at_once_give_no_task_two_ends(
+    in_postgres: Stores, tmp_path: Path
+) -> None:
+    crawler = await open_crawler(in_postgres, tmp_path)
+    crowd = [crawler, *[await another(crawler, in_postgres, tmp_path) for _ in range(3)]]
+    await crawler.submit(*shop(*range(1, 81)))
+
+    def some_fail(claim: Claim) -> Any:
+        number = int(claim.payload["url"].rpartition("/")[2])
+        return (failing(GONE) if number % 5 == 0 else showing())(claim)
+
+    async def work(worker: Crawler) -> None:
+        await worker.tick()
+        for lane in (DOWNLOADS, PARSES) * 3:
+            while claims := await worker.claims(lane, 7):
+                await worker.end(claims, some_fail)
+
+    await asyncio.gather(*(work(each) for each in crowd))
+    await work(crawler)
+
+    assert Counter(task["status"] for task in await crawler.all_tasks()) == {
+        "completed": 64,
+        "failed": 16,
+    }
+    ended = Counter((row["crawl_task_id"], row["kind"]) for row in await crawler.attempts())
+    assert (len(ended), max(ended.values())) == (80 + 64, 1)
+    assert len(await crawler.products()) == len(await crawler.all_prices()) == 64
+    assert await counted(crawler.store) == await pending(crawler.store)
+
+
+async def test_pages_that_are_the_same_are_kept_once(crawler: Crawler) -> None:
+    await crawler.submit(f"{SHOP}/2")
+    await crawler.download(lambda claim: page_at(claim, b"<h1>Maintenance</h1>" * 50))
+    assert len({row["html_path"] for row in await crawler.all_tasks()}) == 1
