@@ -38,11 +38,13 @@ bench: setup ## measure against peers, side by side
 	@$(BIN)/python -m benchmarks.browsers
 	@$(BIN)/python -m benchmarks.service
 	@$(BIN)/python -m benchmarks.monitor
+	@$(BIN)/python -m benchmarks.catalog
 	@$(BIN)/python -m benchmarks.extraction $(PAGES)
 
 chaos: setup ## break everything under load, at length, and count what it cost
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos --size long --write
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.stream --size long --write
+	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.catalog --size long --write
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.browsers --write
 
 check: setup ## lint, formatting, types and directions of imports, without running tests

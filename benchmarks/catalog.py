@@ -15,8 +15,6 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import asyncpg
-
 from benchmarks import peers, race, shelves, site
 from benchmarks.__main__ import interleave
 from benchmarks.engine import broker, database
@@ -26,6 +24,7 @@ from tests import redis_server, search_server
 from tests.private_server import serving
 from tests.redis_server import PrivateRedis
 from tests.search_server import PrivateSearch
+from tests.stores import run_sql
 
 PROCESSES = 2
 AT_ONCE = 32
@@ -161,7 +160,7 @@ def scrape(urls: Path, folder: Path, pictures: bool) -> Figures:
     """With two spiders at once."""
     every = urls.read_text().split()
     with database() as url:
-        asyncio.run(ask(url, SCRAPED))
+        asyncio.run(run_sql(url, SCRAPED))
         spiders = []
         for place in range(PROCESSES):
             mine = folder / f"urls-{place}.txt"
@@ -170,7 +169,8 @@ def scrape(urls: Path, folder: Path, pictures: bool) -> Figures:
                 _start_spider(url, mine, folder / f"files-{place}" if pictures else None)
             )
         reports = [_report(spider) for spider in spiders]
-        number = asyncio.run(ask(url, "SELECT count(price) FROM scraped"))
+        rows = asyncio.run(run_sql(url, "SELECT count(price) FROM scraped"))
+        number = rows[0][0]
     if number != len(every):
         sys.exit(f"scrapy: {number} products of {len(every)} pages")
     return {
@@ -178,15 +178,6 @@ def scrape(urls: Path, folder: Path, pictures: bool) -> Figures:
         "seconds": max(report["seconds"] for report in reports),
         "cpu_seconds": sum(report["cpu_seconds"] for report in reports),
     }
-
-
-async def ask(url: str, statement: str) -> object:
-    """What a database answers."""
-    connection = await asyncpg.connect(url)
-    try:
-        return await connection.fetchval(statement)
-    finally:
-        await connection.close()
 
 
 def _start_spider(url: str, urls: Path, pictures: Path | None) -> subprocess.Popen[str]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import count, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Table, insert, text
 
@@ -31,7 +32,15 @@ BATCH = 500
 #: Copies of every template in one transaction.
 ROUNDS_AT_ONCE = 10
 WHO = "bench"
-Site = Mapping[str, str]
+
+
+class Site(NamedTuple):
+    """A domain with its source and retailer."""
+
+    source_id: str
+    retailer_id: str
+    domain_id: str
+
 
 #: An id of a copy: as scattered as the digests that ids are, and no other's.
 _COPY = "(substr(t.#, 1 + r % 31) || substr(t.#, 1, r % 31) || '.' || r)"
@@ -87,7 +96,7 @@ class Catalogue:
         items = islice(self._items(1), TEMPLATES)
         while some := list(islice(items, BATCH)):
             entries = [self._entry(item) for item in some]
-            await self._store.write(lambda unit, entries=entries: _write(unit, entries))
+            await self._store.write(partial(write, entries=entries))
         await self._store.write(_note_templates)
 
     async def grow(self, number: int) -> None:
@@ -96,7 +105,7 @@ class Catalogue:
         while self._copies < wanted:
             first = self._copies + 1
             last = min(wanted, self._copies + ROUNDS_AT_ONCE)
-            await self._store.write(lambda unit, span=(first, last): _copy(unit, *span))
+            await self._store.write(partial(_copy, first=first, last=last))
             self._copies = last
 
     def fresh(self, number: int) -> list[Entry]:
@@ -109,7 +118,7 @@ class Catalogue:
     def _entry(self, item: CatalogItem) -> Entry:
         site = self._sites[item.host]
         return Entry(
-            **site,
+            **site._asdict(),
             crawl_task_id=f"task.{item.sku}",
             url_hash=identity(parse(item.url)),
             identity_key=f"SKU:{item.sku}",
@@ -151,10 +160,11 @@ def _make_site(unit: Unit, host: str) -> Site:
     row = {"id": f"domain.{host}", "source_id": source, "domain_name": host}
     times = {"created_at": unit.now, "updated_at": unit.now}
     unit.run(insert(domains).values(**row, base_url=f"http://{host}", **times))
-    return {"source_id": source, "retailer_id": retailer, "domain_id": row["id"]}
+    return Site(source, retailer, row["id"])
 
 
-def _write(unit: Unit, entries: Sequence[Entry]) -> None:
+def write(unit: Unit, entries: Sequence[Entry]) -> None:
+    """Write entries as the crawler does."""
     write_entries(unit, entries)
 
 

@@ -209,10 +209,9 @@ async def put_orphan(stores: Stores, table: Table, values: Mapping[str, Any]) ->
         connection.close()
         return
     shown = ", ".join(f"'{value}'" for value in values.values())
-    url = stores.settings.url.get_secret_value()
     for statement in (
         f"ALTER TABLE {table.name} DISABLE TRIGGER ALL",
         f"INSERT INTO {table.name} ({names}) VALUES ({shown})",  # noqa: S608
         f"ALTER TABLE {table.name} ENABLE TRIGGER ALL",
     ):
-        await run_sql(url, statement)
+        await run_sql(stores.server_url, statement)

@@ -196,8 +196,8 @@ class Crawler:
         if isinstance(self._stores.clock, HandClock):
             return
         tasks, ms = crawl_tasks.c, int(seconds * 1000)
-        older = {name: tasks[name] - ms for name in ("scheduled_at", "next_crawl_at", "turn_key")}
-        await self.write(update(crawl_tasks).values(older))
+        times = ("scheduled_at", "next_crawl_at", "turn_key", "updated_at")
+        await self.write(update(crawl_tasks).values({name: tasks[name] - ms for name in times}))
 
     async def write(self, statement: Any) -> None:
         await self.store.write(lambda unit: unit.run(statement) and None)

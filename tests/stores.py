@@ -37,9 +37,13 @@ _template: list[bytes] = []
 class Stores:
     """One database; what is opened twice stands for two processes."""
 
-    def __init__(self, settings: StoreSettings, clock: Clock, stack: AsyncExitStack) -> None:
+    def __init__(
+        self, settings: StoreSettings, clock: Clock, stack: AsyncExitStack, server_url: str = ""
+    ) -> None:
         self.settings = settings
         self.clock = clock
+        #: The database itself, whatever stands in front of it.
+        self.server_url = server_url or settings.url.get_secret_value()
         self._stack = stack
 
     @property
@@ -170,7 +174,7 @@ async def in_pgbouncer(postgres: PostgresServer, pgbouncer: str) -> AsyncIterato
     async with postgres.database() as url, AsyncExitStack() as stack:
         through = make_url(pgbouncer).set(database=make_url(url).database)
         settings = StoreSettings(url=through.render_as_string(), pgbouncer=True)
-        yield Stores(settings, SystemClock(), stack)
+        yield Stores(settings, SystemClock(), stack, url)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

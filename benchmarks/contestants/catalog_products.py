@@ -19,10 +19,9 @@ import uvloop
 from pydantic import SecretStr
 from sqlalchemy import select, text
 
-from benchmarks.catalogued import Catalogue
+from benchmarks.catalogued import Catalogue, write
 from benchmarks.watched import tidy
 from penstock.core.clock import SystemClock
-from penstock.products.catalogue import Entry, write_entries
 from penstock.products.catalogue_reading import Filter, Sort, list_products, place_of
 from penstock.products.search import ports
 from penstock.products.search.feeding import reindex
@@ -67,13 +66,9 @@ async def measure_writing(store: Store, catalogue: Catalogue) -> Figures:
         entries = iter(catalogue.fresh(number))
         began = time.perf_counter()
         while some := list(islice(entries, size)):
-            await store.write(partial(_write, entries=some))
+            await store.write(partial(write, entries=some))
         figures[str(size)] = number / (time.perf_counter() - began)
     return figures
-
-
-def _write(unit: Unit, entries: Sequence[Entry]) -> None:
-    write_entries(unit, entries)
 
 
 # ── filters
@@ -112,20 +107,20 @@ def _every(words: Sequence[str]) -> Callable[[int], tuple[str]]:
 async def measure_filters(store: Store, asked: int) -> Figures:
     figures = {}
     for name, made in filters().items():
-        figures[name] = await time_all(lambda number, made=made: _list(store, made(number)), asked)
+        figures[name] = await time_all(partial(_filter, store, made), asked)
     for sort in (Sort.NEWEST, Sort.PRICE_ASC, Sort.NAME):
         places = await _places(store, sort, asked)
-        figures[f"deep inside, {sort}"] = await time_all(
-            lambda number, sort=sort, places=places: _list(
-                store, Filter(sort=sort, after=places[number % len(places)], limit=PAGE)
-            ),
-            asked,
-        )
+        made = partial(_behind, sort, places)
+        figures[f"deep inside, {sort}"] = await time_all(partial(_filter, store, made), asked)
     return figures
 
 
-async def _list(store: Store, wanted: Filter) -> list[dict[str, Any]]:
-    return await store.read(lambda unit: list_products(unit, wanted))
+def _behind(sort: Sort, places: Sequence[Any], number: int) -> Filter:
+    return Filter(sort=sort, after=places[number % len(places)], limit=PAGE)
+
+
+async def _filter(store: Store, made: Callable[[int], Filter], number: int) -> None:
+    await store.read(lambda unit: list_products(unit, made(number)))
 
 
 async def _places(store: Store, sort: Sort, number: int) -> list[Any]:
@@ -156,10 +151,12 @@ def searches(rare: Sequence[str]) -> dict[str, Callable[[int], Query]]:
     }
     for sort in ports.Sort:
         if sort is not ports.Sort.RELEVANCE:
-            found[f"word, by {sort}"] = lambda number, sort=sort: Query(
-                material(number)[0], sort=sort
-            )
+            found[f"word, by {sort}"] = partial(_sorted, sort)
     return found
+
+
+def _sorted(sort: ports.Sort, number: int) -> Query:
+    return Query(MATERIALS[number % len(MATERIALS)], sort=sort)
 
 
 async def measure_search(index: SearchIndex, rare: Sequence[str], asked: int) -> Figures:
@@ -168,25 +165,26 @@ async def measure_search(index: SearchIndex, rare: Sequence[str], asked: int) ->
         found = await index.search(made(0))
         if not found.hits:
             raise RuntimeError(f"{name}: nothing is found")
-        figures[name] = await time_all(
-            lambda number, made=made: index.search(made(number)), asked
-        ) | {"found": found.total.number}
+        figures[name] = await time_all(partial(_search, index, made), asked)
+        figures[name]["found"] = found.total.number
     figures["tenth page of a common word"] = await _tenth_page(index, asked)
     return figures
 
 
+async def _search(index: SearchIndex, made: Callable[[int], Query], number: int) -> None:
+    await index.search(made(number))
+
+
 async def _tenth_page(index: SearchIndex, asked: int) -> Figures:
-    cursors = []
+    queries = []
     for word in MATERIALS:
-        found = await index.search(Query(word))
-        for _ in range(8):
-            found = await index.search(Query(word, cursor=found.next_cursor))
-        cursors.append((word, found.next_cursor))
+        query = Query(word)
+        for _ in range(9):
+            found = await index.search(query)
+            query = Query(word, cursor=found.next_cursor)
+        queries.append(query)
     return await time_all(
-        lambda number: index.search(
-            Query(cursors[number % len(cursors)][0], cursor=cursors[number % len(cursors)][1])
-        ),
-        asked,
+        partial(_search, index, lambda number: queries[number % len(queries)]), asked
     )
 
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import uvloop
 from sqlalchemy import func, select
@@ -44,7 +45,7 @@ POLICY = {
     "PENSTOCK_CATALOG__TICK_SECONDS": "0.2",
     "PENSTOCK_LOG__LEVEL": "WARNING",
 }
-PACE = {"crawl_delay_seconds": 0, "max_concurrent_requests": 1000}
+PACE: dict[str, Any] = {"crawl_delay_seconds": 0, "max_concurrent_requests": 1000}
 
 
 class Part:

@@ -82,11 +82,13 @@ class DatabasePipeline:
 
 def settings(course: Course) -> dict[str, object]:
     address, _, folder = course.manner.partition(" ")
-    pictures = {"scrapy.pipelines.files.FilesPipeline": 200} if folder else {}
+    pipelines: dict[object, int] = {DatabasePipeline: 300}
+    if folder:
+        pipelines["scrapy.pipelines.files.FilesPipeline"] = 200
     return {
         **scrapy_spider.settings(course),
         "FEEDS": {},
-        "ITEM_PIPELINES": {**pictures, DatabasePipeline: 300},
+        "ITEM_PIPELINES": pipelines,
         "FILES_STORE": folder,
         "MEDIA_ALLOW_REDIRECTS": True,
         # A picture is got while its page's item waits: one at a time would stop at each.

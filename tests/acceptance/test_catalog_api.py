@@ -316,11 +316,13 @@ async def test_errors_show_patterns_and_dead_letters_are_revived(service: Servic
     [attempt] = await get(service, f"/admin/tasks/{task['id']}/attempts")
     assert (attempt["kind"], attempt["http_status"]) == ("download", 404)
 
-    dead = await get(service, "/admin/dlq")
-    assert {each["url"] for each in dead} == {*gone, PAGE}
-    [unread] = await get(service, "/admin/dlq", category="parse")
-    assert unread["url"] == PAGE
-    assert unread["failure"]["message"]
+    dead = await get(service, "/admin/dlq", category="http")
+    assert {each["url"] for each in dead} == set(gone)
+    assert dead[0]["failure"]["error_type"] == error["error_type"]
+    assert await get(service, "/admin/dlq", category="network") == []
+    # A page that cannot be read is no dead letter: it may be mended until its next crawl.
+    [unread] = await get(service, "/admin/tasks", category="parse", status="failed")
+    assert (unread["url"], unread["next_crawl_at"] is not None) == (PAGE, True)
     page = await service.get(f"/admin/tasks/{unread['id']}/page")
     assert b"We moved" in page.content
     assert page.headers["content-disposition"].startswith("attachment")
@@ -333,7 +335,7 @@ async def test_errors_show_patterns_and_dead_letters_are_revived(service: Servic
     assert revived == {"revived": 2}
     for url in gone:
         await until_status(service, url, "completed")
-    assert [each["url"] for each in await get(service, "/admin/dlq")] == [PAGE]
+    assert await get(service, "/admin/dlq") == []
 
 
 async def test_a_kept_page_is_parsed_again_without_being_fetched(service: Service) -> None:

@@ -3,10 +3,20 @@
 import os
 from pathlib import Path
 
-from tests.catalogs import HOSTS
-from tests.chaos.catalog.attack import SMALL, play
+from tests.catalogs import HOSTS, all_urls
+from tests.chaos.catalog.attack import SMALL, drained, play
+from tests.chaos.catalog.failpoints import STEPS
+from tests.chaos.catalog.findings import examine
+from tests.chaos.catalog.fleet import open_fleet
+from tests.chaos.catalog.servers import open_servers
+from tests.site import Site
+from tests.site.shopkeeper import Shopkeeper
 
 SEED = int(os.environ.get("PENSTOCK_CHAOS_SEED", "1"))
+#: Of every shop; so few that a worker has all of them at once.
+FEW = 4
+#: A step is come by for the first to so many-th time.
+LATEST = 3
 
 
 async def test_every_page_becomes_its_product_once_whatever_fails(tmp_path: Path) -> None:
@@ -14,3 +24,20 @@ async def test_every_page_becomes_its_product_once_whatever_fails(tmp_path: Path
 
     assert played.found.is_clean, played
     assert played.found.tasks == SMALL.pages * len(HOSTS)
+
+
+async def test_worker_that_dies_at_any_step_costs_no_task(tmp_path: Path) -> None:
+    hosts = HOSTS[3:7]
+    urls = all_urls(hosts, FEW)
+    with open_servers(tmp_path) as servers:
+        async with Site() as site, open_fleet(tmp_path, site, servers) as fleet:
+            await fleet.submit(urls, at_once=50)
+            await fleet.start("scheduler")
+            for number, step in enumerate(STEPS):
+                await fleet.lose(step, 1 + number % LATEST)
+            await fleet.start("worker")
+            await drained(fleet)
+            found = await examine(fleet, urls, Shopkeeper(site).asked())
+
+    assert found.is_clean, found
+    assert found.refetched > 0

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
 from penstock.kernel.model import SiteWide
+from penstock.queue.erasure import erase_items
 from penstock.queue.ports import Claim
 from penstock.queue.tables import items
-from penstock.workloads.catalog.tables import crawl_tasks
+from penstock.workloads.catalog.lost import LostTasks
 from penstock.workloads.catalog.tasks import Filter
 from tests.crawlers import (
     SHOP,
@@ -188,6 +188,24 @@ async def test_a_queue_that_is_full_leaves_tasks_as_they_were(
     assert sorted((await crawler.statuses()).values()) == ["pending", "queued"]
 
 
+async def test_a_task_whose_item_is_gone_waits_again_and_others_do_not(crawler: Crawler) -> None:
+    await crawler.submit(*shop(1, 2, 3))
+    lost, _, claimed = await crawler.due()
+    await crawler.begin(claimed, showing())
+    await crawler.later(61)
+    await crawler.store.write(lambda unit: erase_items(unit, [lost.id]) and None)
+    tasks = LostTasks(crawler.store, crawler.queue.put_in, lambda _request: ("shop.test", 1))
+
+    assert (await tasks.settle(), await tasks.settle()) == (1, 0)
+
+    assert Counter((await crawler.statuses()).values()) == {
+        "pending": 1,
+        "queued": 1,
+        "crawling": 1,
+    }
+    assert urls_of(await crawler.due()) == urls_of([lost])
+
+
 # ── whether a page that has not changed is read again
 
 
@@ -213,25 +231,24 @@ async def test_a_page_that_was_read_well_is_asked_for_only_if_it_has_changed(
     assert known == {"etag": '"v1"', "last_modified": "", "page_hash": task["page_hash"]}
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
+async def test_a_page_is_got_whole_if_it_has_to_be_read_again(crawler: Crawler) -> None:
+    changes: tuple[dict[str, Any], ...] = (
+        {},
         {"parser_version": "product@0.0.1"},
         {"html_path": None},
         {"accept_next": True},
         {"completed_at": None},
         {"parser": "company_website"},
-    ],
-    ids=lambda column: next(iter(column)),
-)
-async def test_a_page_is_got_whole_if_it_has_to_be_read_again(
-    crawler: Crawler, column: dict[str, Any]
-) -> None:
-    await crawler.submit(*shop(1))
+    )
+    await crawler.submit(*shop(*range(len(changes))))
     await crawler.crawl(showing(etag='"v1"'))
-    await crawler.write(update(crawl_tasks).values(column))
+    for task, columns in zip(await crawler.all_tasks(), changes, strict=True):
+        await crawler.change(task["id"], **columns, next_crawl_at=1)
 
-    assert await known_of(crawler) is None
+    claims = await crawler.due()
+
+    assert urls_of([claim for claim in claims if "known" in claim.payload]) == ["0"]
+    assert len(claims) == len(changes)
 
 
 @pytest.mark.parametrize("by_hand", [True, False])

@@ -195,23 +195,18 @@ async def test_a_submission_says_how_its_pages_are_crawled(crawler: Crawler) -> 
     assert len(await crawler.due()) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [
-        ({"priority": 0}, "priority"),
-        ({"priority": 11}, "priority"),
-        ({"parser": "nobody"}, "parser"),
-        ({"crawl_frequency": -1}, "crawl_frequency"),
-        ({"max_retries": 2**31}, "max_retries"),
-    ],
-)
-async def test_options_that_make_no_sense_are_refused(
-    crawler: Crawler, options: dict[str, Any], field: str
-) -> None:
-    with pytest.raises(InvalidRequest, match=field):
-        await crawler.submit(*shop(1), **options)
-    with pytest.raises(InvalidRequest, match=field):
-        await crawler.submissions.submit_sitemap(shop(1)[0], Options(**options), WHO)
+async def test_options_that_make_no_sense_are_refused(crawler: Crawler) -> None:
+    wrong: tuple[tuple[str, Any], ...] = (
+        *(("priority", value) for value in (0, 11)),
+        ("parser", "nobody"),
+        ("crawl_frequency", -1),
+        ("max_retries", 2**31),
+    )
+    for name, value in wrong:
+        with pytest.raises(InvalidRequest, match=name):
+            await crawler.submit(*shop(1), **{name: value})
+        with pytest.raises(InvalidRequest, match=name):
+            await crawler.submissions.submit_sitemap(shop(1)[0], Options(**{name: value}), WHO)
     assert await rows_of(crawler.store, crawl_submissions) == []
 
 

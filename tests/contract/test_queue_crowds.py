@@ -117,5 +117,4 @@ async def test_crowd_of_processes_never_waits_in_a_circle(in_postgres: Stores) -
     for store in opened:
         await store.close()  # only then the server's own count is complete
     query = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
-    url = in_postgres.settings.url.get_secret_value()
-    assert await run_sql(url, query) == [(0,)]
+    assert await run_sql(in_postgres.server_url, query) == [(0,)]

@@ -14,7 +14,7 @@ SHOP = "http://shop01.test/product/{}"
 
 
 def place_of(stores: Stores) -> dict[str, Any]:
-    return {"folder": stores.settings.folder, "url": stores.settings.url}
+    return stores.settings.model_dump(include={"folder", "url", "pgbouncer"})
 
 
 async def new_job(service: Service, tasks: int) -> tuple[str, list[str]]:

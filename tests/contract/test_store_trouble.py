@@ -26,7 +26,7 @@ async def end_all_connections(stores: Stores) -> None:
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()
     """
-    await run_sql(stores.settings.url.get_secret_value(), query)
+    await run_sql(stores.server_url, query)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ of one domain are not in the way of another's, and a line that is parked is left
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -98,7 +98,9 @@ class Resender:
             for line in sorted(due)
         ]
         unit.run(look_again(), rows)
-        return [nudge for some in batches(list(found)) for nudge in _note(unit, some)]
+        noted = (nudge for some in batches(list(found)) for nudge in _note(unit, some))
+        nudges = {nudge.item: nudge for nudge in noted}
+        return [nudges[item] for item in _in_turns(found) if item in nudges]
 
     def _due_lines(self, unit: Unit) -> list[Line]:
         """Lines whose time has come, by priority, those that were not looked at longest first."""
@@ -135,6 +137,16 @@ class Resender:
             }
         rows = unit.run(_looking(len(some)), values)
         return {item: Line(*line) for item, *line in rows}
+
+
+def _in_turns(found: Mapping[str, Line]) -> list[str]:
+    """By priority, all lines in turn: no worker shall have one domain alone and wait for it."""
+    named: Counter[Line] = Counter()
+    places: dict[str, tuple[int, int]] = {}
+    for item, line in found.items():
+        places[item] = line.priority, named[line]
+        named[line] += 1
+    return sorted(places, key=places.__getitem__)
 
 
 def _note(unit: Unit, ids: Sequence[str]) -> list[Nudge]:

@@ -408,8 +408,10 @@ def first_line(error: Exception) -> str:
 
 def is_shared_connection(error: Exception) -> bool:
     """Whether an error comes of a pgbouncer in transaction mode that nobody told us of."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    return getattr(cause, "sqlstate", None) in SIGNS_OF_SHARING or UNKNOWN_SETTING in str(cause)
+    if not isinstance(error, DBAPIError):
+        return False
+    code = getattr(error.orig, "sqlstate", None)
+    return code in SIGNS_OF_SHARING or UNKNOWN_SETTING in str(error.orig)
 
 
 def open_dialect(settings: StoreSettings, clock: Clock) -> Dialect:

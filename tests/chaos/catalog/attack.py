@@ -3,8 +3,9 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Select, func, select
@@ -35,6 +36,7 @@ LONGEST_ABSENCE = 1.5
 #: A shop is down for longer than all retries of a page take together.
 DOWN_SECONDS = 5.0
 DRAIN_SECONDS = 240.0
+Fault = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +74,21 @@ class Attack:
         self._workers = [fleet.begin("worker") for _ in range(WORKERS)]
         fleet.begin("scheduler")
 
-    def faults(self, size: Size) -> list[Callable[[], Awaitable[None]]]:
+    def faults(self, size: Size) -> list[Fault]:
         """What is done, in this order: one thing after the other, spread over the whole crawl."""
-        chosen = [self._kill] * (size.kills - 1)
-        servers = (self._servers.rabbitmq, self._servers.postgres)
-        chosen += [
-            lambda server=server: self._restart(server) for server in servers
-        ] * size.restarts
+        chosen: list[Fault] = [self._kill] * (size.kills - 1)
+        servers: Sequence[PrivateServer] = (self._servers.rabbitmq, self._servers.postgres)
+        chosen += [partial(self._restart, server) for server in servers] * size.restarts
         self._chance.shuffle(chosen)
         return [self._kill, *chosen]
 
     async def wreck(self, size: Size, total: int) -> None:
         faults = self.faults(size)
-        await eventually(lambda: self._keeper.hits(DOWN), 60)
+        await eventually(lambda: self._keeper.hits(DOWN), DRAIN_SECONDS)
         down = asyncio.create_task(self._be_down())
         for place, fault in enumerate(faults, start=1):
             wanted = total * place // (len(faults) + 2)
-            await eventually(lambda wanted=wanted: self._have_ended(wanted), DRAIN_SECONDS)
+            await eventually(partial(self._have_ended, wanted), DRAIN_SECONDS)
             await fault()
         await down
 

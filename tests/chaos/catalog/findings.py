@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import func, select
@@ -46,7 +46,7 @@ def _known(availability: Availability) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What became of all tasks; everything but the first and the last of these must be 0.
+    """What became of all tasks and pictures; whatever is wrong must be 0.
 
     `lost`: a task without its end, a product, price, picture, blob or event that is not there.
     `twofold`: more than one end, product, price or event of a page. `phantom`: what nobody asked
@@ -57,6 +57,7 @@ class Findings:
     """
 
     tasks: int
+    pictures: int
     lost: int
     twofold: int
     phantom: int
@@ -70,8 +71,8 @@ class Findings:
 
     @property
     def is_clean(self) -> bool:
-        numbers = (getattr(self, each.name) for each in fields(self))
-        return not any(list(numbers)[1:-1])
+        wrong = (self.lost, self.twofold, self.phantom, self.wrong, self.stuck, self.trespassed)
+        return not any((*wrong, self.unfound, self.unexplained, self.unsound))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ async def examine(fleet: Fleet, urls: Sequence[str], asked: Counter[str]) -> Fin
     contacts = list(_contacts(held, wanted, asked))
     return Findings(
         tasks=len(urls),
+        pictures=len(held.images),
         lost=look.lost() + len(wanted.keys() - held.tasks.keys()) + blobs,
         twofold=look.twofold(),
         phantom=look.phantom() + sum(max(0, each.told - each.hits) for each in contacts),
@@ -161,7 +163,7 @@ class _Look:
             return 1
         pictures = sum((row["id"], each.url) not in self._images for each in wanted.images)
         no_price = wanted.price is not None and not self._priced[row["id"]]
-        return pictures + no_price + (self.held.told[row["id"]] < 1)
+        return int(pictures + no_price + (self.held.told[row["id"]] < 1))
 
     def twofold(self) -> int:
         """How many there are beyond one of each."""
@@ -198,7 +200,7 @@ class _Look:
         )
 
     def _differences(self, row: Row, wanted: ExpectedProduct) -> int:
-        said = sum(row[name] != value(wanted) for name, value in SAID.items())
+        said = sum(bool(row[name] != value(wanted)) for name, value in SAID.items())
         pictures = (
             (self._images[row["id"], each.url], each)
             for each in wanted.images

@@ -64,7 +64,7 @@ class Fleet:
 
     async def submit(self, urls: list[str], at_once: int) -> None:
         """Hand URLs in, of shops that may be asked for so many pages a second."""
-        pace = {"crawl_delay_seconds": 0, "max_concurrent_requests": at_once}
+        pace: dict[str, Any] = {"crawl_delay_seconds": 0, "max_concurrent_requests": at_once}
         for host in HOSTS:
             await self.service.domains.add(f"http://{host}/", WHO, **pace)
         await self.service.submissions.submit(urls, Options(), WHO)

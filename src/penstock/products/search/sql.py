@@ -239,7 +239,8 @@ def _has(
     ranges: Ranges, segment: Segment | None = None, *, unindexed: bool = False
 ) -> ColumnElement[bool]:
     """Whether a row is in the ranges, and has what its segment is ordered by, or lacks it."""
-    price, rating = _places.price, _places.rating
+    price: ColumnElement[Any] = _places.price
+    rating: ColumnElement[Any] = _places.rating
     if unindexed:
         price, rating = _as_is(price), _as_is(rating)
     wanted: list[ColumnElement[bool]] = [true()]

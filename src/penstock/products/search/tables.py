@@ -31,8 +31,10 @@ class Tokens(TypeDecorator[Sequence[str]]):
     def process_bind_param(self, value: Sequence[str] | None, dialect: Dialect) -> str | None:
         if value is None:
             return None
-        quote = "'" if dialect.name == "postgresql" else ""
-        return " ".join(f"{quote}{token}{quote}" for token in value)
+        if dialect.name == "postgresql":
+            return " ".join(f"'{token}'" for token in value)
+        # A space on both sides of each, so that one is found as a part of the whole.
+        return f" {' '.join(value)} "
 
 
 product_search = Table(

@@ -3,8 +3,6 @@
 from enum import StrEnum
 from typing import Any
 
-from penstock.core.urls import Url
-
 #: Lanes of the queue: pages to download, pages to parse, images, and sitemaps to read.
 DOWNLOADS = WORKLOAD = "catalog"
 PARSES = "catalog_parse"
@@ -64,8 +62,3 @@ class Fared(StrEnum):
 def queue_priority(priority: int) -> int:
     """A task's priority as the queue has it: 0 to 9."""
     return min(max(priority, HIGHEST), LOWEST) - 1
-
-
-def base_url(url: Url) -> str:
-    """Where a site begins."""
-    return url.origin

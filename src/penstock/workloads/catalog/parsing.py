@@ -21,9 +21,8 @@ from penstock.kernel.reader import Reader
 from penstock.kernel.reading import Reading
 from penstock.kernel.records import Accept, Drop, DropReason, Product, Quarantine
 from penstock.products.announcing import product_messages
-from penstock.products.catalogue import Entry, Kept, write_entries
+from penstock.products.catalogue import Entry, Kept, refusal_of_entry, write_entries
 from penstock.products.history import last_seen
-from penstock.products.model import refusal_of
 from penstock.products.writing import source_product_id
 from penstock.quality.confidence import confidence_of
 from penstock.quality.identity import identity_key
@@ -196,7 +195,7 @@ class ParseLane:
             tasks.append(task)
             troubles.append((task, trouble))
             attempts.append(_attempt(unit, each, Fared.FAILED, trouble))
-        kept = write_entries(unit, [each.entry for each in parsed])
+        kept = write_entries(unit, [each.entry for each in parsed], self._settings.max_images)
         for (each, _), product in zip(parsed, kept, strict=True):
             tasks.append(self._completed(unit, each, product))
             attempts.append(_attempt(unit, each, Fared.OK) | {"changed": product.changed})
@@ -237,9 +236,9 @@ class ParseLane:
             isinstance(verdict, Drop) and verdict.reason not in KEPT_DROPS
         ):
             return _trouble(Category.VALIDATION, verdict.reason.value, verdict.detail)
-        if not record.name or each.result.content.key is None:
-            return _trouble(Category.VALIDATION, "MISSING_REQUIRED_FIELD", "name or url")
-        if record.price_minor is not None and (refusal := refusal_of(record)):
+        if each.result.content.key is None:
+            return _trouble(Category.VALIDATION, "MISSING_REQUIRED_FIELD", "url")
+        if refusal := refusal_of_entry(record):
             return _trouble(Category.VALIDATION, "OFFER_REFUSED", str(refusal))
         return None if each.task["accept_next"] else self._jump(each, record, last)
 
@@ -260,7 +259,7 @@ class ParseLane:
         reading = each.result.outcome.reading
         if reading is None or not isinstance(reading.record, Product) or content.key is None:
             raise ValueError("only a product that can be trusted becomes an entry")
-        version = reading.extraction.adapter
+        adapter_id, _, version = reading.extraction.adapter.partition("@")
         return Entry(
             source_id=each.domain["source_id"],
             retailer_id=each.domain["retailer_id"],
@@ -272,7 +271,7 @@ class ParseLane:
             record=reading.record,
             observed_at=each.task["html_at"] or unit.now,
             run_id=each.result.claim.id,
-            adapter_id=version.partition("@")[0],
+            adapter_id=adapter_id,
             adapter_version=version,
             confidence=content.confidence,
             images=content.images,

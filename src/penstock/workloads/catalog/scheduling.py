@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, func, select, update
 
 from penstock.core.clock import Clock
 from penstock.core.errors import SettingsError, UrlError
@@ -86,7 +86,7 @@ class CatalogScheduler(Scheduler):
         """Tasks that are due and that there is room for, those of one domain together."""
         pending = _pending(unit)
         room = self._settings.max_queued - sum(pending.values())
-        active = list(unit.rows(select(domains).where(domains.c.is_active)))
+        active = list(unit.rows(_with_due(unit.now)))
         # None is always the first: else a full queue would be that one's alone.
         self._chance.shuffle(active)
         for domain in active:
@@ -141,16 +141,27 @@ def _make_due(unit: Unit) -> int:
     return unit.run(statement.values(values)).rowcount
 
 
+def _with_due(now: int) -> Select[*tuple[Any, ...]]:
+    """Active domains of which something is due; one look at each, however many have nothing."""
+    first = select(crawl_tasks.c.id).where(crawl_tasks.c.domain_id == domains.c.id, *_is_due(now))
+    has_some = first.limit(1).scalar_subquery().is_not(None)
+    return select(domains).where(domains.c.is_active, has_some)
+
+
+def _is_due(now: int) -> tuple[ColumnElement[bool], ...]:
+    tasks = crawl_tasks.c
+    return (
+        tasks.status == Status.PENDING.value,
+        tasks.is_paused.is_(False),
+        tasks.scheduled_at <= now,
+    )
+
+
 def _due_of(domain_id: str, now: int) -> Select[*tuple[Any, ...]]:
     tasks = crawl_tasks.c
     return (
         select(crawl_tasks)
-        .where(
-            tasks.domain_id == domain_id,
-            tasks.status == Status.PENDING.value,
-            tasks.is_paused.is_(False),
-            tasks.scheduled_at <= now,
-        )
+        .where(tasks.domain_id == domain_id, *_is_due(now))
         .order_by(tasks.priority, tasks.turn_key, tasks.id)
         .with_for_update(skip_locked=True)
     )

@@ -105,7 +105,7 @@ crawl_attempts = Table(
     Column("domain_id", Text, nullable=False),
     # download or parse.
     Column("kind", Text, nullable=False),
-    # ok, failed, deferred or unchanged.
+    # ok, failed or unchanged.
     Column("status", Text, nullable=False),
     Column("number", Integer, nullable=False),
     Column("started_at", Moment),
