@@ -4,6 +4,7 @@
 written a hundred at a time, in one transaction: what it has not written is lost with it.
 """
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -55,6 +56,7 @@ class DatabasePipeline:
     def __init__(self, address: str) -> None:
         self._address = address
         self._waiting: list[Item] = []
+        self._turn = asyncio.Lock()
         self._connection: Any = None
 
     @classmethod
@@ -76,7 +78,7 @@ class DatabasePipeline:
 
     async def _write(self) -> None:
         some, self._waiting = self._waiting, []
-        async with self._connection.transaction(), self._connection.cursor() as cursor:
+        async with self._turn, self._connection.transaction(), self._connection.cursor() as cursor:
             await cursor.executemany(INSERT, [[item[name] for name in COLUMNS] for item in some])
 
 

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from penstock.cli.doctor_store import examine_store
 from penstock.core.clock import SystemClock
 from penstock.core.errors import SettingsError, StoreLost
 from penstock.settings import load_settings
-from penstock.store.dialect import IDLE, IDLE_MS
+from penstock.store.dialect import IDLE, IDLE_MS, SHARING, server_url
 from penstock.store.pooling import Pooling, look_for_pooler
 from penstock.store.settings import StoreSettings
 from penstock.store.store import Store, open_store
@@ -132,16 +133,23 @@ async def test_connections_are_shared_and_keep_nothing(in_pgbouncer: Stores) -> 
     assert len({pid for _, pid in seen}) <= 8
 
 
-async def test_settings_of_a_transaction_end_with_it(
-    in_pgbouncer: Stores, postgres: PostgresServer
-) -> None:
+async def test_what_a_transaction_sets_ends_with_it(in_pgbouncer: Stores) -> None:
     store = await in_pgbouncer.open()
-    await store.read(lambda unit: unit.now)
-    settings = in_pgbouncer.settings.model_copy(update={"pgbouncer": False})
-    plain = make_url(postgres.url).set(database=make_url(settings.url.get_secret_value()).database)
+    await asyncio.gather(*(store.read(lambda unit: unit.now) for _ in range(8)))
+    engine = create_async_engine(server_url(in_pgbouncer.settings), connect_args=SHARING)
 
-    assert await look_for_pooler(StoreSettings(url=plain.render_as_string())) is Pooling.NONE
-    assert await look_for_pooler(settings) is Pooling.TRANSACTIONS
+    async with engine.begin() as connection:
+        left = (await connection.execute(text(f"SHOW {IDLE}"))).scalar_one()
+    await engine.dispose()
+
+    assert left == "0"
+
+
+async def test_what_stands_between_is_noticed(in_pgbouncer: Stores) -> None:
+    directly = StoreSettings(url=in_pgbouncer.server_url)
+
+    assert await look_for_pooler(in_pgbouncer.settings) is Pooling.TRANSACTIONS
+    assert await look_for_pooler(directly) is Pooling.NONE
 
 
 async def test_a_pgbouncer_that_is_started_again_is_ridden_out(

@@ -200,14 +200,14 @@ class CatalogService:
 def _numbers(unit: Unit) -> dict[str, Any]:
     """Domains by whether they are active, products that are not archived, images by status."""
     active = select(domains.c.is_active, func.count()).group_by(domains.c.is_active)
-    is_active = dict(unit.run(active).tuples())
+    is_active = {row[0]: row[1] for row in unit.run(active)}
     products, present = source_products.c, source_products.c.archived_at.is_(None)
     number = select(func.count()).where(products.domain_id.is_not(None), present)
     pictures = select(images.c.status, func.count()).group_by(images.c.status)
     return {
         "domains": {"active": is_active.get(True, 0), "inactive": is_active.get(False, 0)},
         "products": int(unit.run(number).scalar_one()),
-        "images": dict(unit.run(pictures).tuples()),
+        "images": {row[0]: row[1] for row in unit.run(pictures)},
     }
 
 
