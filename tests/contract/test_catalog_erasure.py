@@ -1,19 +1,28 @@
 """Erasing a page from the catalogue: nothing of it is left but what prices need."""
 
+import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from penstock.core.ids import new_id
 from penstock.core.urls import identity, parse
+from penstock.events.log import EventLog
+from penstock.events.ports import Message
+from penstock.events.relay import Relay
 from penstock.kernel.model import Outcome, Page, Request
 from penstock.products.catalogue_reading import products_by_id
+from penstock.products.search.feeding import SearchFeed, SearchSubscription, feed
+from penstock.products.search.sql import SqlSearch
+from penstock.products.search.tables import product_search
 from penstock.products.tables import images, prices, source_products
 from penstock.queue.lanes import Result
 from penstock.queue.ports import Claim, Done, Item
 from penstock.queue.sql import SqlQueue
 from penstock.queue.tables import items
 from penstock.store.store import Store
+from penstock.store.unit import Unit
 from penstock.workloads.catalog.audit import audit
 from penstock.workloads.catalog.erasure import erase_page
 from penstock.workloads.catalog.holding import begin, held
@@ -31,6 +40,10 @@ from tests.stores import Stores, all_of, enter_worker, rows_of
 
 URL, OTHER = "https://shop.example/lamp", "https://shop.example/chair"
 PAGE, PICTURE = "a" * 64, "b" * 64
+
+
+def unheard(_unit: Unit, _messages: Sequence[Message]) -> None:
+    """Nobody listens."""
 
 
 @pytest.fixture
@@ -60,7 +73,7 @@ async def test_nothing_is_left_of_a_page_but_what_its_prices_need(
 ) -> None:
     task, product = await crawled(rows, await rows.site(), URL)
 
-    counts, blobs = await erase_page(store, URL)
+    counts, blobs = await erase_page(store, URL, unheard)
 
     assert (counts["tasks"], counts["pages"], blobs) == (1, 1, {PAGE, PICTURE})
     for table in (crawl_tasks, crawl_attempts, error_logs, crawl_submission_tasks, images):
@@ -83,7 +96,7 @@ async def test_readers_and_the_audit_find_nothing_of_it(store: Store, rows: Cata
     _, product = await crawled(rows, await rows.site(), URL)
     assert await store.read(lambda unit: list(products_by_id(unit, [product]))) == [product]
 
-    await erase_page(store, URL)
+    await erase_page(store, URL, unheard)
 
     assert await store.read(lambda unit: products_by_id(unit, [product])) == {}
     assert (await audit(store, CatalogSettings())).findings == []
@@ -98,7 +111,7 @@ async def test_a_page_is_erased_in_all_spellings_of_its_url(
 ) -> None:
     await crawled(rows, await rows.site(), URL)
 
-    counts, _ = await erase_page(store, spelling)
+    counts, _ = await erase_page(store, spelling, unheard)
 
     assert counts["tasks"] == 1
 
@@ -112,7 +125,7 @@ async def test_other_pages_stay_as_they_are(store: Store, rows: CatalogRows) -> 
         for table in (crawl_tasks, crawl_attempts, error_logs, source_products, images)
     }
 
-    await erase_page(store, URL)
+    await erase_page(store, URL, unheard)
 
     for table in (crawl_tasks, crawl_attempts, error_logs, source_products, images):
         left = [row for row in await rows_of(store, table) if _is_of(row, other, product)]
@@ -129,8 +142,21 @@ async def test_of_a_page_that_nobody_knows_there_is_nothing_to_erase(
 ) -> None:
     await crawled(rows, await rows.site(), OTHER)
 
-    assert await erase_page(store, URL) == ({}, set())
+    assert await erase_page(store, URL, unheard) == ({}, set())
     assert len(await rows_of(store, crawl_tasks)) == 1
+
+
+async def test_search_finds_it_no_more(store: Store, rows: CatalogRows) -> None:
+    _, product = await crawled(rows, await rows.site(), URL)
+    index, log = SqlSearch(store), EventLog(store, [SearchSubscription()])
+    await index.prepare()
+    await feed(store, index, [product])
+
+    await erase_page(store, URL, log.append)
+    relay = Relay(store, SearchFeed(store, index), max_attempts=1, chance=random.Random(1))
+    await relay.deliver_due()
+
+    assert await rows_of(store, product_search) == []
 
 
 async def test_a_worker_that_has_the_page_finds_that_it_is_theirs_no_more(
@@ -140,7 +166,7 @@ async def test_a_worker_that_has_the_page_finds_that_it_is_theirs_no_more(
     claim = await claimed(stores, queue, rows)
     assert await store.write(lambda unit: begin(unit, claim, [Status.QUEUED], Status.CRAWLING))
 
-    counts, _ = await erase_page(store, URL)
+    counts, _ = await erase_page(store, URL, unheard)
     page = Page(URL, 200, {}, b"<p>", 0.1)
     result = Result(claim, Outcome(Request(URL), page, None, ()), Done())
 

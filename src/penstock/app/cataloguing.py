@@ -115,7 +115,7 @@ def open_cataloguing(
     """The crawler on a store and its queue."""
     section, pipeline, clock = settings.catalog, platform.pipeline, platform.clock
     registry = open_registry(settings.extract.adapters, settings.extract.candidates)
-    breaker = platform.circuits.common.breaker
+    breaker, metrics = platform.circuits.common.breaker, CatalogMetrics(platform.metrics)
 
     async def is_open(domain: str) -> bool:
         return await breaker.look(domain) is not None
@@ -146,6 +146,7 @@ def open_cataloguing(
             compare=Shadow(
                 section.shadow, registry, settings.quality, setting=SHADOW_SETTING
             ).compare,
+            unread=metrics.unread,
         ),
         images=ImageLane(section, blobs),
         sitemaps=SitemapLane(
@@ -161,7 +162,7 @@ def open_cataloguing(
         upkeep=CatalogUpkeep(store, section, log.append),
         lost=LostTasks(store, queue.put_in, pipeline.line_of),
         parsers=ParserUpkeep(store, ops),
-        metrics=CatalogMetrics(platform.metrics),
+        metrics=metrics,
     )
 
 

@@ -288,6 +288,17 @@ def _choose_lanes(all_lanes: Sequence[Lane], only: Collection[str]) -> Mapping[s
     return {name: lane for name, lane in lanes.items() if not only or name in only}
 
 
+def start_gauges(platform: Platform, engine: Engine) -> None:
+    """Say what the store holds, in a process that is asked for its metrics."""
+    store, clock, start = engine.store, platform.clock, engine.supervisor.start
+    gauges = MonitorGauges(platform.metrics, store)
+    start("gauges of targets", lambda: gauges.keep_looking(clock))
+    crawled = CatalogGauges(platform.metrics, store)
+    start("gauges of crawl tasks", lambda: crawled.keep_looking(clock))
+    depth = partial(stored_depth, engine.rows)
+    start("gauges of pages", lambda: keep_showing(platform, engine.stream.metrics, depth))
+
+
 async def start_services(
     settings: Settings, platform: Platform, engine: Engine, stack: AsyncExitStack
 ) -> list[Delivery]:
@@ -302,12 +313,6 @@ async def start_services(
         platform, store, engine.rows, Seat(store, engine.heartbeat, "task scheduler"), engine.source
     )
     start("task scheduler", tasks.run)
-    gauges = MonitorGauges(platform.metrics, store)
-    start("gauges of targets", lambda: gauges.keep_looking(clock))
-    crawled = CatalogGauges(platform.metrics, store)
-    start("gauges of crawl tasks", lambda: crawled.keep_looking(clock))
-    depth = partial(stored_depth, engine.rows)
-    start("gauges of pages", lambda: keep_showing(platform, engine.stream.metrics, depth))
     services = []
     start("search index", lambda: keep_preparing(engine.index, clock))
     kafka = await open_kafka_sink(settings, stack)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.app.engine import blobs_in_use, open_blobs
+from penstock.app.engine import blobs_in_use, open_blobs, open_subscribers
 from penstock.app.streaming import erase_streamed
 from penstock.cli.output import ExitCode, complain, print_table, safe, stderr, write_json
 from penstock.cli.stores import with_existing_store
@@ -73,7 +73,8 @@ async def _erase(
         erased = await erasure.erase_page(url or "")
         counts, addresses = await fetched.erase_page(store, url or "")
         counts += await erase_streamed(settings, store, url or "")
-        crawled_counts, pages = await crawled.erase_page(store, url or "")
+        log = EventLog(store, open_subscribers(settings))
+        crawled_counts, pages = await crawled.erase_page(store, url or "", log.append)
         counts, addresses = counts + crawled_counts, addresses | pages
     counts += erased.counts
     counts["blobs"] = await delete_blobs(settings, store, addresses | erased.blobs)

@@ -10,7 +10,13 @@ import typer
 import uvloop
 
 from penstock.app import Platform, build
-from penstock.app.engine import Engine, open_engine, open_ready_store, start_services
+from penstock.app.engine import (
+    Engine,
+    open_engine,
+    open_ready_store,
+    start_gauges,
+    start_services,
+)
 from penstock.app.stream_sources import start_stored_seeds
 from penstock.app.webhooks import open_webhooks
 from penstock.cli.output import ExitCode, stderr
@@ -102,6 +108,7 @@ async def _serve(settings: Settings, parts: Parts) -> None:
         at_once: list[Callable[[], None]] = [engine.abort]
         answering = None
         if parts.answers:
+            start_gauges(platform, engine)
             answering = await _answer(settings, platform, engine, stack)
             gently.append(answering.turn_away)
             at_once.append(answering.stop)

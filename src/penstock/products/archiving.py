@@ -64,8 +64,8 @@ def _last_of_tasks(unit: Unit, crawl_task_ids: Sequence[str]) -> dict[str, dict[
     return {row["id"]: row for row in last.values()}
 
 
-def erase_content(unit: Unit, crawl_task_id: str) -> set[str]:
-    """Erase what the page of a task says of its products; the blobs of their images.
+def erase_content(unit: Unit, crawl_task_id: str, announce: Announce) -> set[str]:
+    """Erase what the page of a task says of its products, and announce it; their images' blobs.
 
     They are shown to nobody any more. Their prices stay, and the names that these need.
     """
@@ -86,4 +86,5 @@ def erase_content(unit: Unit, crawl_task_id: str) -> set[str]:
     )
     gone = {"archived_at": unit.now, "updated_at": time_of_change(unit), "image_url": None}
     unit.run(update(source_products).where(unit.among(column.id, ids)).values(**nothing, **gone))
+    announce(unit, product_messages(unit, ids))
     return blobs

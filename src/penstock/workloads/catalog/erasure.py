@@ -9,6 +9,7 @@ from collections import Counter
 from sqlalchemy import delete, select
 
 from penstock.core.urls import identity, parse
+from penstock.products.announcing import Announce
 from penstock.products.archiving import erase_content
 from penstock.queue.erasure import SamePage, erase_items, items_of_page
 from penstock.store.store import Store
@@ -22,22 +23,25 @@ from penstock.workloads.catalog.tables import (
 )
 
 
-async def erase_page(store: Store, url: str) -> tuple[Counter[str], set[str]]:
-    """Erase everything of a page; how much, and the blobs that may be needed no more."""
+async def erase_page(store: Store, url: str, announce: Announce) -> tuple[Counter[str], set[str]]:
+    """Erase everything of a page; how much, and the blobs that may be needed no more.
+
+    The index is told through `announce` that the product is gone.
+    """
     left = await items_of_page(store, DOWNLOADS, SamePage(url))
     url_hash = identity(parse(url))
-    counts, blobs = await store.write(lambda unit: _erase(unit, url_hash), "settle")
+    counts, blobs = await store.write(lambda unit: _erase(unit, url_hash, announce), "settle")
     if left:
         counts["items"] += await store.write(lambda unit: erase_items(unit, left), "upkeep")
     return counts, blobs
 
 
-def _erase(unit: Unit, url_hash: str) -> tuple[Counter[str], set[str]]:
+def _erase(unit: Unit, url_hash: str, announce: Announce) -> tuple[Counter[str], set[str]]:
     query = select(crawl_tasks).where(crawl_tasks.c.url_hash == url_hash)
     task: Row | None = next(unit.rows(query.with_for_update()), None)
     if task is None:
         return Counter(), set()
-    blobs = erase_content(unit, task["id"])
+    blobs = erase_content(unit, task["id"], announce)
     if task["html_path"]:
         blobs.add(task["html_path"])
     counts = Counter({"tasks": 1, "pages": int(task["html_path"] is not None)})

@@ -6,6 +6,7 @@ from sqlalchemy import select
 
 from penstock.core.clock import Clock
 from penstock.core.metrics import Metrics
+from penstock.products.images import FailedImage
 from penstock.products.tables import domains
 from penstock.queue.lanes import Result
 from penstock.queue.ports import Done
@@ -17,12 +18,16 @@ from penstock.workloads.catalog.parsing_rates import ParseRate, parse_rates
 from penstock.workloads.catalog.tables import crawl_tasks
 
 LOOK_EVERY = 15.0
+#: Of so many pages that were never committed it is remembered why they could not be read.
+MOST_TROUBLES = 10_000
+#: A picture that was got, and is none that is kept.
+BROKEN = "broken"
 #: Parsers are judged by so much of the past.
 RATES_MS = 86_400_000
 
 
 class CatalogMetrics:
-    """Counts what is over, by domain."""
+    """Counts what is over, by domain: `unread` in the transaction, `note` when it is committed."""
 
     def __init__(self, metrics: Metrics) -> None:
         what = "domain", "result"
@@ -31,17 +36,29 @@ class CatalogMetrics:
             PARSES: metrics.tally("catalog_parses", "Pages that were parsed.", *what),
             IMAGES: metrics.tally("catalog_images", "Pictures of products.", *what),
         }
+        self._unread: dict[str, str] = {}
+
+    def unread(self, item_id: str, why: str) -> None:
+        """The page of an item gave no product; it counts once that is noted as committed."""
+        self._unread[item_id] = why
+        while len(self._unread) > MOST_TROUBLES:
+            del self._unread[next(iter(self._unread))]
 
     def note(self, result: Result) -> None:
         """Count an item that is over."""
-        outcome = result.outcome
+        why_unread = self._unread.pop(result.claim.id, None)
         tally = self._counts.get(result.claim.lane)
-        if tally is None or not isinstance(result.ending, Done):
-            return
-        if outcome.failure:
-            tally.add(outcome.domain, outcome.failure.reason)
-        else:
-            tally.add(outcome.domain, "unchanged" if outcome.unchanged else "ok")
+        if tally is not None and isinstance(result.ending, Done):
+            tally.add(result.outcome.domain, why_unread or _came_to(result))
+
+
+def _came_to(result: Result) -> str:
+    outcome = result.outcome
+    if outcome.failure:
+        return outcome.failure.reason
+    if isinstance(result.content, FailedImage):
+        return BROKEN
+    return "unchanged" if outcome.unchanged else "ok"
 
 
 class _Seen(NamedTuple):

@@ -69,6 +69,8 @@ PAGE_GONE = UrlSpecific("page_not_kept", "the page is not kept any more: it is d
 
 #: What a candidate adapter makes of a page beside the one in use, if there is one.
 Compare = Callable[[Page, Reading], dict[str, Any] | None]
+#: Hears of an item whose page gave no product, and why.
+Unread = Callable[[str, str], None]
 
 
 class Content(NamedTuple):
@@ -104,6 +106,7 @@ class ParseLane:
         put_in: PutIn,
         line_of: Callable[[Request], tuple[str, int]],
         compare: Compare = lambda _page, _reading: None,
+        unread: Unread = lambda _item_id, _why: None,
     ) -> None:
         self._settings = settings
         self._quality = quality
@@ -114,6 +117,7 @@ class ParseLane:
         self._put_in = put_in
         self._line_of = line_of
         self._compare = compare
+        self._unread = unread
 
     def request(self, claim: Claim) -> Request:
         if not isinstance(claim.payload.get("task"), str):
@@ -195,6 +199,7 @@ class ParseLane:
             tasks.append(task)
             troubles.append((task, trouble))
             attempts.append(_attempt(unit, each, Fared.FAILED, trouble))
+            self._unread(each.result.claim.id, trouble.error_type)
         kept = write_entries(unit, [each.entry for each in parsed], self._settings.max_images)
         for (each, _), product in zip(parsed, kept, strict=True):
             tasks.append(self._completed(unit, each, product))

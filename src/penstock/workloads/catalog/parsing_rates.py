@@ -81,8 +81,8 @@ class Drop:
             f"{now.parser_version} could read {now.rate:.0%} of {now.parses} pages of "
             f"{now.domain_name} in the last {settings.window_hours} hours; "
             f"in the {settings.days_before} days before: {usual}. "
-            "See `penstock catalog parsers`; prove a repaired version on kept pages with "
-            "`penstock catalog replay` and beside live ones with `penstock catalog shadow`"
+            "See `penstock catalog parsers rates`; prove a repaired version beside live pages with "
+            "`penstock catalog parsers shadow`, then `penstock catalog tasks reparse`"
         )
         return OpsAlert(KIND, now.subject, SEVERITY, said)
 

@@ -6,6 +6,7 @@ import pytest
 
 from penstock.core.metrics import Metrics
 from penstock.kernel.model import Failure, Outcome, Page, Refused, Request, SiteWide, UrlSpecific
+from penstock.products.images import FailedImage
 from penstock.queue.lanes import Result
 from penstock.queue.ports import Bury, Claim, Done, Ending, Release, Retry
 from penstock.workloads.catalog.metrics import CatalogMetrics
@@ -34,11 +35,13 @@ class Counting:
 
     def __init__(self) -> None:
         self._metrics = Metrics()
-        self._catalog = CatalogMetrics(self._metrics)
+        self.catalog = CatalogMetrics(self._metrics)
 
-    def note(self, lane: str, made: Outcome, ending: Ending | None = None) -> None:
+    def note(
+        self, lane: str, made: Outcome, ending: Ending | None = None, content: Any = None
+    ) -> None:
         claim = Claim("i1", lane, {}, "shop.example", 5, "d", "", 0, 0, 1, 1)
-        self._catalog.note(Result(claim, made, ending or Done()))
+        self.catalog.note(Result(claim, made, ending or Done(), content))
 
     def value(self, name: str, **labels: str) -> float:
         return Readings(self._metrics.text()).value(name, **labels)
@@ -103,6 +106,40 @@ def test_what_is_not_over_yet_or_could_not_be_read_is_not_counted(ending: Ending
     counting.note(IMAGES, outcome(SiteWide("dns", "no such name")), ending)
 
     assert counting.total == 0
+
+
+def test_a_page_that_gave_no_product_is_counted_once_and_by_the_reason() -> None:
+    counting = Counting()
+
+    counting.catalog.unread("i1", "PRICE_NOT_FOUND")
+    assert counting.total == 0, "it is not committed yet"
+    counting.note(PARSES, outcome())
+    counting.note(PARSES, outcome())
+
+    assert counting.value("catalog_parses_total", result="PRICE_NOT_FOUND") == 1
+    assert counting.value("catalog_parses_total", result="ok") == 1
+
+
+def test_what_is_never_committed_is_not_remembered_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("penstock.workloads.catalog.metrics.MOST_TROUBLES", 2)
+    counting = Counting()
+
+    for item in ("i1", "i2", "i3"):
+        counting.catalog.unread(item, "PRICE_NOT_FOUND")
+    counting.note(PARSES, outcome())
+
+    assert counting.value("catalog_parses_total", result="ok") == 1
+
+
+def test_a_picture_that_is_none_is_broken() -> None:
+    counting = Counting()
+
+    counting.note(IMAGES, outcome(), content=FailedImage("p1", "it is no picture"))
+
+    assert counting.value("catalog_images_total", result="broken") == 1
+    assert counting.total == 1
 
 
 def test_sitemaps_are_no_pages() -> None:
