@@ -43,7 +43,8 @@ class Site(NamedTuple):
 
 
 #: An id of a copy: as scattered as the digests that ids are, and no other's.
-_COPY = "(substr(t.#, 1 + r % 31) || substr(t.#, 1, r % 31) || '.' || r)"
+_TURN = "CAST(r % 31 AS INTEGER)"
+_COPY = f"(substr(t.#, 1 + {_TURN}) || substr(t.#, 1, {_TURN}) || '.' || r)"
 _OTHER = "(t.# || '.' || r)"
 _EARLIER = "(t.# - r * 60000)"
 _COPIED: dict[Table, tuple[str, dict[str, str]]] = {

@@ -68,8 +68,8 @@ async def test_pages_are_submitted_crawled_and_found(
 
     await _products_are_found()
     await _errors_are_shown_and_dead_letters_revived()
-    await _tasks_are_looked_at(tmp_path)
     await _the_whole_is_looked_after(tmp_path)
+    await _tasks_are_looked_at(tmp_path)
 
 
 async def _products_are_found() -> None:

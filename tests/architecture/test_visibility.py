@@ -19,6 +19,8 @@ DOORS = {
     "products/corrections.py": "says what counts",
     "products/visible.py": "reads it for consumers",
     "products/history.py": "reads it for ops",
+    "products/exporting.py": "sends it to other programs, as corrected",
+    "workloads/catalog/audit_checks.py": "looks for rows that cannot be",
     "store/migrations/versions/0005_monitor.py": "makes it",
 }
 #: The view shows what consumers may see, but only `visible` knows how to ask it.

@@ -7,17 +7,17 @@ import pytest
 from pydantic import ValidationError
 
 from penstock.core.errors import SettingsError
-from penstock.products.tables import source_products
-from penstock.store.store import Store
-from penstock.workloads.catalog import exporting
-from penstock.workloads.catalog.clickhouse import ClickHouse, ClickHouseSettings
-from penstock.workloads.catalog.exporting import (
+from penstock.products import exporting
+from penstock.products.exporting import (
     COLUMNS,
     ExportLost,
     ExportRefused,
     Subject,
     export,
 )
+from penstock.products.tables import source_products
+from penstock.store.store import Store
+from penstock.workloads.catalog.clickhouse import ClickHouse, ClickHouseSettings
 from tests.catalog_rows import DAY, HOUR, CatalogRows, rows_in
 from tests.clickhouse import ClickHouseServer, clickhouse, clickhouse_engine
 from tests.clocks import HandClock

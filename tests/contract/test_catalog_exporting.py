@@ -13,11 +13,7 @@ from pyarrow import parquet  # type: ignore[import-untyped]
 from sqlalchemy import text
 
 from penstock.core.errors import SettingsError
-from penstock.products.tables import price_corrections, source_products
-from penstock.store.store import Store
-from penstock.workloads.catalog import export_files, exporting
-from penstock.workloads.catalog.export_files import ParquetFolder
-from penstock.workloads.catalog.exporting import (
+from penstock.products.exporting import (
     MARGIN_MS,
     ExportLost,
     Row,
@@ -25,6 +21,10 @@ from penstock.workloads.catalog.exporting import (
     Subject,
     export,
 )
+from penstock.products.tables import price_corrections, source_products
+from penstock.store.store import Store
+from penstock.workloads.catalog import export_files, exporting
+from penstock.workloads.catalog.export_files import ParquetFolder
 from tests.catalog_rows import DAY, HOUR, CatalogRows, rows_in
 from tests.stores import Stores
 

@@ -15,6 +15,8 @@ from penstock.cli.catalog_desk import time_of, with_catalog, with_settings
 from penstock.cli.monitoring import AsJson, lines, say, show_one
 from penstock.cli.output import ExitCode, stderr, write_json
 from penstock.core.errors import SettingsError
+from penstock.products.exporting import Exported, Receiver, Subject
+from penstock.products.exporting import export as send
 from penstock.products.search.feeding import count_documents
 from penstock.products.search.feeding import reindex as rebuild
 from penstock.settings import Settings
@@ -23,8 +25,6 @@ from penstock.workloads.catalog.audit import Report
 from penstock.workloads.catalog.audit import audit as look_through
 from penstock.workloads.catalog.clickhouse import ClickHouse, ClickHouseSettings
 from penstock.workloads.catalog.export_files import ParquetFolder
-from penstock.workloads.catalog.exporting import Exported, Receiver, Subject
-from penstock.workloads.catalog.exporting import export as send
 from penstock.workloads.catalog.service import CatalogService
 
 export_app = typer.Typer(

@@ -22,7 +22,7 @@
     ├── SearchRefused        the search server does not do what it is asked for
     ├── SecretLost           no key opens something that was kept encrypted; see `core.secrets`
     ├── ExportRefused        a receiver of the catalogue does not take what it is sent
-    ├── ExportLost           it does not answer, or has no room; see `workloads.catalog.exporting`
+    ├── ExportLost           it does not answer, or has no room; see `products.exporting`
     ├── ApiError             what a caller of the API is told; its tree is in `web.errors`
     ├── ClientError          what our client is told by a service; see `client.errors`
     └── StoreError           the database refused something

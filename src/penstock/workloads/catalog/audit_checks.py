@@ -222,32 +222,16 @@ def _of_images(now: int) -> list[Check]:
 
 
 def _contradictions() -> list[Check]:
-    shop, other = source_products.c, source_products.alias()
-    same_page = exists().where(
-        other.c.domain_id.is_not(None),
-        other.c.url_hash == shop.url_hash,
-        other.c.archived_at.is_(None),
-        other.c.id != shop.id,
-    )
-    other_source = exists().where(
-        domains.c.id == shop.domain_id, domains.c.source_id != shop.source_id
-    )
+    shop, domain = source_products.c, domains.c
+    other_source = exists().where(domain.id == shop.domain_id, domain.source_id != shop.source_id)
     other_domain = exists().where(
         crawl_tasks.c.id == shop.crawl_task_id, crawl_tasks.c.domain_id != shop.domain_id
     )
-    source_elsewhere = exists().where(
-        sources.c.id == domains.c.source_id, sources.c.domain != domains.c.domain_name
+    elsewhere = exists().where(
+        sources.c.id == domain.source_id, sources.c.domain != domain.domain_name
     )
-    shown = and_(shop.domain_id.is_not(None), shop.archived_at.is_(None), same_page)
     return [
-        Check(
-            "duplicate",
-            "products_of_one_url",
-            "another product has the same URL, and is shown too",
-            shop.id,
-            shown,
-            [shop.url],
-        ),
+        _of_one_url(),
         Check(
             "mismatch",
             "product_of_two_sources",
@@ -260,11 +244,29 @@ def _contradictions() -> list[Check]:
             "mismatch",
             "domain_of_other_source",
             "its source is of another domain",
-            domains.c.id,
-            source_elsewhere,
-            [domains.c.domain_name],
+            domain.id,
+            elsewhere,
+            [domain.domain_name],
         ),
     ]
+
+
+def _of_one_url() -> Check:
+    shop, other = source_products.c, source_products.alias().c
+    same_page = exists().where(
+        other.domain_id.is_not(None),
+        other.url_hash == shop.url_hash,
+        other.archived_at.is_(None),
+        other.id != shop.id,
+    )
+    return Check(
+        "duplicate",
+        "products_of_one_url",
+        "another product has the same URL, and is shown too",
+        shop.id,
+        and_(shop.domain_id.is_not(None), shop.archived_at.is_(None), same_page),
+        [shop.url],
+    )
 
 
 def _stale(now: int, frequency_seconds: int) -> list[Check]:

@@ -19,7 +19,7 @@ from penstock.core.clock import Clock
 from penstock.core.errors import SettingsError
 from penstock.core.log import get_logger
 from penstock.kernel.settings import Section
-from penstock.workloads.catalog.exporting import (
+from penstock.products.exporting import (
     COLUMNS,
     ExportLost,
     ExportRefused,

@@ -13,7 +13,7 @@ from typing import IO
 
 from penstock.core.errors import SettingsError
 from penstock.products.export import ParquetParts
-from penstock.workloads.catalog.exporting import COLUMNS, ExportLost, Row, Span, Subject
+from penstock.products.exporting import COLUMNS, ExportLost, Row, Span, Subject
 
 STATE = "watermarks.json"
 #: A file of more rows is awkward to handle.
