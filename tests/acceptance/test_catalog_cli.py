@@ -132,8 +132,13 @@ async def _the_whole_is_looked_after(folder: Path) -> None:
     exported = (await well("export", "parquet", "lake", "--json")).objects
     assert {each["subject"]: each["rows"] for each in exported} == {"products": 3, "prices": 3}
     assert len(list((folder / "lake").glob("products-*.parquet"))) == 1
-    refused = await catalog("export", "clickhouse", "-", stdin="nonsense\n")
-    assert (refused.code, "http://" in str(refused.err)) == (1, True)
+
+
+async def test_a_place_that_is_no_clickhouse_is_refused_without_being_named(shell: Shell) -> None:
+    await well("domains", "add", "goods04.test")
+    ran = await shell.run("catalog", "export", "clickhouse", "-", stdin="ftp://me:secret@x\n")
+    assert (ran.code, "must begin with http://" in ran.err) == (2, True)
+    assert "secret" not in ran.err + ran.out
 
 
 async def test_a_sitemap_is_submitted_and_followed(shell: Shell, up: None) -> None:

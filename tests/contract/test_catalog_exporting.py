@@ -13,6 +13,7 @@ from pyarrow import parquet  # type: ignore[import-untyped]
 from sqlalchemy import text
 
 from penstock.core.errors import SettingsError
+from penstock.products import exporting
 from penstock.products.exporting import (
     MARGIN_MS,
     ExportLost,
@@ -23,7 +24,7 @@ from penstock.products.exporting import (
 )
 from penstock.products.tables import price_corrections, source_products
 from penstock.store.store import Store
-from penstock.workloads.catalog import export_files, exporting
+from penstock.workloads.catalog import export_files
 from penstock.workloads.catalog.export_files import ParquetFolder
 from tests.catalog_rows import DAY, HOUR, CatalogRows, rows_in
 from tests.stores import Stores
