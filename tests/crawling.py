@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,12 +53,12 @@ class Crawl:
 
     async def crawl(self, *urls: str, **options: Any) -> list[Row]:
         """Hand URLs in and see them to their end; their tasks."""
-        submission_id = await self.submit(*urls, **options)
+        await self.submit(*urls, **options)
         await self.over()
-        return await self.tasks(submission_id)
+        return await self.tasks()
 
-    async def tasks(self, submission_id: str | None = None) -> list[Row]:
-        """The tasks, by URL."""
+    async def tasks(self) -> list[Row]:
+        """All tasks, by URL."""
         found = await rows_of(self.store, crawl_tasks)
         return sorted(found, key=lambda row: str(row["url"]))
 
@@ -90,7 +90,9 @@ class Crawl:
                 await self.tick()
                 if not await self.store.read(_count_open):
                     return
-                await self.settled.wait()
+                # Something may have fallen due since the tick: then nothing settles it.
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.settled.wait(), 1.0)
 
 
 def _count_open(unit: Unit) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from penstock.kernel.model import (
     Blocked,
     Broken,
     Failure,
+    Outcome,
     ProxyFailed,
     RateLimited,
     Refused,
@@ -54,7 +56,6 @@ PASSING: Sequence[Failure] = (
     ServerError("http_500", "", 500),
     ProxyFailed("proxy_refused", ""),
     RateLimited("rate_limited", "", 429),
-    Blocked("captcha", ""),
     Refused("robots_unreachable", "503", gate="robots"),
     Broken("internal_error", "KeyError"),
 )
@@ -204,6 +205,27 @@ async def test_while_a_circuit_is_open_a_failure_costs_no_retry(crawler: Crawler
     await crawler.crawl()
     task = await crawler.task()
     assert (task["status"], task["retry_count"]) == ("completed", 0)
+
+
+async def test_a_page_that_blocks_us_has_failed_is_kept_as_evidence_and_due_again(
+    crawler: Crawler,
+) -> None:
+    def captcha(claim: Claim) -> Outcome:
+        page = saying("are you a robot?")(claim)
+        return replace(page, failure=Blocked("captcha", "a captcha", signal="robot"))
+
+    await crawler.download(captcha)
+
+    task, [attempt] = await crawler.task(), await crawler.attempts()
+    assert (task["status"], task["retry_count"], task["html_path"]) == ("failed", 0, None)
+    assert task["next_crawl_at"] is not None
+    assert b"robot" in (await crawler.blobs.get(attempt["document"]["evidence"]) or b"")
+
+
+async def test_where_our_own_code_broke_is_logged(crawler: Crawler) -> None:
+    broken = Broken("internal_error", "KeyError('x')", trace="Traceback: line 7")
+    await crawler.download(failing(broken))
+    assert [row["stack_trace"] for row in await crawler.all_errors()] == ["Traceback: line 7"]
 
 
 async def test_an_empty_page_has_failed(crawler: Crawler) -> None:

@@ -137,7 +137,12 @@ class Blocked(Failure):
 
 @dataclass(frozen=True, slots=True)
 class Broken(Failure):
-    """What came back cannot be used: too large, a bomb, bad encoding, too many redirects."""
+    """What came back cannot be used: too large, a bomb, bad encoding, too many redirects.
+
+    `trace` is where our own code broke over it, if it did; for logs of ours, not for callers.
+    """
+
+    trace: str = field(default="", repr=False)
 
     kind: ClassVar[str] = "broken"
     site_is: ClassVar[Health] = "well"

@@ -7,6 +7,7 @@ counts when it is committed, with everything that belongs to it; then the item i
 
 import asyncio
 import math
+import traceback
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,10 @@ HORIZON = 10.0
 FIRST_SHARE = 4
 #: Of a group whose items are carried out here: none waits for a site.
 AT_HOME = Pace((Rate(64, HORIZON),), delay=0.0, concurrency=64)
+#: So many of them are carried out at a time: each has a page in memory.
+MOST_AT_HOME = 64
+#: Characters of where something broke that are kept.
+LONGEST_TRACE = 8000
 #: What could not be carried out here is tried again after so many seconds.
 LATER = 5.0
 #: So many are remembered; then they are looked up again.
@@ -112,6 +117,7 @@ class Station:
         self._held: Counter[str] = Counter()
         self._paces: dict[str, Pace] = {}
         self._making: dict[asyncio.Task[None], Claim] = {}
+        self._at_home = asyncio.Semaphore(MOST_AT_HOME)
         self._endings: list[tuple[Claim, Ending, Result | None]] = []
         self._to_settle = asyncio.Event()
         self._is_enough = asyncio.Event()
@@ -273,7 +279,8 @@ class Station:
     async def _do(self, lane: Homework, claim: Claim) -> None:
         """Carry an item out that needs no visit; what we lack at the moment is no fault of its."""
         try:
-            outcome = await lane.do(claim)
+            async with self._at_home:
+                outcome = await lane.do(claim)
         except PenstockError as error:
             get_logger().error("an item cannot be carried out", item=claim.id, error=str(error))
             if self._claims.get(claim.id) is claim:
@@ -475,7 +482,8 @@ def _run_errand(
 
 
 def _broken(request: Request, reason: str, error: Exception) -> Outcome:
-    return Outcome(request, None, Broken(reason, repr(error)), ())
+    trace = "".join(traceback.format_exception(error))[-LONGEST_TRACE:]
+    return Outcome(request, None, Broken(reason, repr(error), trace=trace), ())
 
 
 def turns_within(pace: Pace, seconds: float) -> int:

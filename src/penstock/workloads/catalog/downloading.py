@@ -15,7 +15,16 @@ from penstock.core.trace import new_trace
 from penstock.core.urls import parse
 from penstock.events.log import EventLog
 from penstock.extract.registry import Registry
-from penstock.kernel.model import Failure, Outcome, Page, Refused, Request, SiteWide, Wait
+from penstock.kernel.model import (
+    Blocked,
+    Failure,
+    Outcome,
+    Page,
+    Refused,
+    Request,
+    SiteWide,
+    Wait,
+)
 from penstock.products.archiving import note_seen
 from penstock.products.tables import domains
 from penstock.queue.lanes import Result
@@ -65,6 +74,8 @@ class Content(NamedTuple):
 
     path: str | None = None
     page_hash: str | None = None
+    #: Where the page is kept that is none: a captcha, or an access that was denied.
+    evidence: str | None = None
     circuit_is_open: bool = False
 
 
@@ -155,12 +166,17 @@ class DownloadLane:
             return self._keep(page)
         if isinstance(outcome.failure, SiteWide):
             return self._ask_circuit(outcome)
+        if isinstance(outcome.failure, Blocked) and page and page.body:
+            return self._keep_evidence(page)
         del claim
         return Content()
 
     async def _keep(self, page: Page) -> Content:
         path = await self._blobs.put(page.body)
         return Content(path, hashlib.sha256(page.body).hexdigest())
+
+    async def _keep_evidence(self, page: Page) -> Content:
+        return Content(evidence=await self._blobs.put(page.body))
 
     async def _ask_circuit(self, outcome: Outcome) -> Content:
         return Content(circuit_is_open=await self._is_open(outcome.domain))
@@ -173,7 +189,10 @@ class DownloadLane:
         for each in found:
             task, trouble = self._after(unit, each)
             if (fared := _fared(each, trouble)) is not None:
-                attempts.append(attempt_row(each, Attempt.DOWNLOAD, fared, unit.now, trouble))
+                row = attempt_row(each, Attempt.DOWNLOAD, fared, unit.now, trouble)
+                if evidence := each.result.content.evidence:
+                    row["document"] = {"evidence": evidence}
+                attempts.append(row)
                 task["attempts"] = each.task["attempts"] + 1
             if trouble:
                 troubles.append((task, trouble))
@@ -343,6 +362,7 @@ def failed(unit: Unit, each: Held, trouble: Trouble, settings: CatalogSettings) 
         "status": Status.FAILED.value,
         "error_message": trouble.message,
         "failure": trouble.as_json(),
+        "accept_next": False,
         "next_crawl_at": unit.now + interval * 1000 if interval else None,
         "item_id": None,
         "turn_key": unit.now,

@@ -130,7 +130,7 @@ def attempt_row(
         "kind": kind.value,
         "status": fared.value,
         "number": task["attempts"] + (1 if kind is Attempt.DOWNLOAD else 0),
-        "started_at": task["started_at"],
+        "started_at": task["started_at"] if kind is Attempt.DOWNLOAD else None,
         "ended_at": now,
         "http_status": _status_of(outcome) if kind is Attempt.DOWNLOAD else None,
         "size": len(page.body) if page else None,

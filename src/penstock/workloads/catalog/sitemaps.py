@@ -9,6 +9,7 @@ from penstock.queue.lanes import Result
 from penstock.queue.ports import Bury, Claim, Done, Ending, Retry
 from penstock.store.store import Store
 from penstock.store.unit import Unit
+from penstock.web.errors import NotFound
 from penstock.workloads.catalog.model import SITEMAPS, WORKLOAD
 from penstock.workloads.catalog.submissions import end_reading
 from penstock.workloads.catalog.submitting import ACCEPTED, AT_ONCE, FAILED, Submitter
@@ -32,6 +33,8 @@ class SitemapLane:
         self._store = store
         self._submitter = submitter
         self._walks = walks
+        #: What could not be read by the walks that are just over.
+        self._troubles: dict[str, str | None] = {}
 
     def request(self, claim: Claim) -> Request:
         if not _is_readable(claim):
@@ -42,14 +45,22 @@ class SitemapLane:
     async def do(self, claim: Claim) -> Outcome:
         """Walk through a sitemap; again from the start if somebody was interrupted."""
         request, walk = self.request(claim), self._walks()
+        try:
+            await self._walk(claim, walk)
+        except NotFound as error:
+            # Somebody forgot the submission meanwhile: nobody waits for it any more.
+            return Outcome(request, None, UrlSpecific("submission_gone", str(error)), ())
+        self._troubles[claim.id] = _troubles_of(walk)
+        return Outcome(request, None, _failure_of(walk), ())
+
+    async def _walk(self, claim: Claim, walk: SitemapWalk) -> None:
         some: list[str] = []
-        async for entry in walk.entries(request.url):
+        async for entry in walk.entries(claim.payload["url"]):
             some.append(entry.url.href)
             if len(some) == AT_ONCE:
                 await self._submit(claim, some)
                 some = []
         await self._submit(claim, some)
-        return Outcome(request, None, _failure_of(walk), ())
 
     async def _submit(self, claim: Claim, urls: Sequence[str]) -> None:
         if urls:
@@ -67,10 +78,11 @@ class SitemapLane:
         return Done()
 
     def content(self, claim: Claim, outcome: Outcome) -> _Content | None:
+        troubles = self._troubles.pop(claim.id, None)
         if isinstance(self.conclude(claim, outcome), Retry):
             return None
         failure = outcome.failure
-        return _Content(FAILED if failure else ACCEPTED, str(failure) if failure else None)
+        return _Content(FAILED, str(failure)) if failure else _Content(ACCEPTED, troubles)
 
     def record(self, unit: Unit, results: Sequence[Result]) -> None:
         for result in results:
@@ -84,6 +96,15 @@ def _failure_of(walk: SitemapWalk) -> Failure | None:
     if report.urls or not report.troubles:
         return None if report.urls else UrlSpecific("no_urls", "the sitemap lists no page")
     return report.troubles[0].failure
+
+
+def _troubles_of(walk: SitemapWalk) -> str | None:
+    """What a walk that gave something could not read, in a sentence."""
+    report = walk.report
+    said = [f"cut off: {report.cut}"] if report.cut else []
+    if report.troubles:
+        said.append(f"{len(report.troubles)} files could not be read, first {report.troubles[0]}")
+    return "; ".join(said) or None
 
 
 def _is_readable(claim: Claim) -> bool:

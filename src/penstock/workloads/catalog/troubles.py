@@ -55,13 +55,14 @@ def trouble_of(failure: Failure) -> Trouble:
     detail = failure.detail or reason
     match failure:
         case _ if reason in INTERNAL:
-            return Trouble(Category.INTERNAL, reason, detail, may_pass=True)
+            trace = failure.trace if isinstance(failure, Broken) else ""
+            return Trouble(Category.INTERNAL, reason, detail, trace or None, may_pass=True)
         case SiteWide() | ServerError() | ProxyFailed():
             return Trouble(Category.NETWORK, reason, detail, may_pass=True)
         case RateLimited(retry_after=seconds):
             return Trouble(Category.NETWORK, reason, detail, may_pass=True, retry_after=seconds)
         case Blocked():
-            return Trouble(Category.BLOCKED, reason, detail, may_pass=True)
+            return Trouble(Category.BLOCKED, reason, detail, is_due_again=True)
         case Refused(gate=gate):
             again, may_pass = gate in DUE_AGAIN, reason in MAY_PASS
             return Trouble(Category.REFUSED, reason, detail, may_pass=may_pass, is_due_again=again)

@@ -24,7 +24,7 @@ from penstock.workloads.catalog.troubles import error_row, trouble_of
         (ServerError("http_500", "?"), "network", True, False),
         (ProxyFailed("proxy_timeout", "?"), "network", True, False),
         (RateLimited("rate_limited", "?"), "network", True, False),
-        (Blocked("captcha", "?"), "blocked", True, False),
+        (Blocked("captcha", "?"), "blocked", False, True),
         (Refused("robots_denied", "?", gate="robots"), "refused", False, True),
         (Refused("robots_unreachable", "?", gate="robots"), "refused", True, True),
         (Refused("opt_out", "?", gate="admission"), "refused", False, False),
