@@ -115,7 +115,7 @@ async def test_what_may_pass_is_tried_again_later_each_time_and_then_given_up(
         for pause, minutes in zip(pauses[task["id"]], (1, 2, 4), strict=True):
             assert 0.75 * minutes * MINUTE_MS <= pause <= 1.25 * minutes * MINUTE_MS + 1
     found = [task["failure"]["category"] for task in tasks]
-    assert found == ["network"] * 4 + ["blocked", "refused", "internal"]
+    assert found == ["network"] * 4 + ["refused", "internal"]
     numbers = Counter(row["number"] for row in await crawler.attempts())
     assert numbers == dict.fromkeys((1, 2, 3, 4), len(PASSING))
     assert len(await crawler.all_errors()) == 4 * len(PASSING)

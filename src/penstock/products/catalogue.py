@@ -25,6 +25,7 @@ from penstock.products.writing import (
     OF_PAGE,
     append_prices,
     facts_of,
+    find_alike,
     find_previous,
     identified,
     keep,
@@ -271,9 +272,11 @@ def _write_prices(unit: Unit, ids: Sequence[str], entries: Sequence[Entry]) -> l
     bare = [each for each, entry in pairs if not _is_priced(entry.record)]
     last = last_seen(unit, sorted(set(bare))) if bare else {}
     priced = [(each, entry) for each, entry in pairs if _is_priced(entry.record)]
-    price_ids = append_prices(
-        unit, [price_row(unit, each, _offer(entry)) for each, entry in priced]
-    )
+    rows = [price_row(unit, each, _offer(entry)) for each, entry in priced]
+    alike = find_alike(unit, rows)
+    appended = append_prices(unit, [row for row in rows if row["id"] not in alike])
+    new = iter(appended)
+    price_ids = [alike.get(row["id"]) or next(new) for row in rows]
     before = find_previous(unit, price_ids) if price_ids else {}
     written = iter(price_ids)
     return [

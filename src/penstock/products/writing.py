@@ -55,6 +55,11 @@ OF_PAGE = ("url", "image_url", "adapter_version")
 #: What is not asked for when something is written.
 FOR_READERS = frozenset({"description", "metadata", "product_name", "sku"})
 KNOWN = tuple(column.name for column in source_products.c if column.name not in FOR_READERS)
+#: What makes two readings of a page the same observation.
+ALIKE = (
+    *("source_product_id", "target_id", "observed_at"),
+    *("price", "currency", "availability", "shipping", "tax_included"),
+)
 LARGEST_COUNT = 2**31 - 1
 #: As many milliseconds, some weeks, as have a place in an id.
 LATEST = 2**32 - 1
@@ -300,6 +305,21 @@ def append_prices(unit: Unit, rows: Sequence[Row]) -> list[str]:
     ids = [row["id"] for row in rows]
     written = set(unit.run(select(prices.c.id).where(unit.among(prices.c.id, ids))).scalars())
     return [row["id"] if row["id"] in written else _find_same(unit, row) for row in rows]
+
+
+def find_alike(unit: Unit, rows: Sequence[Row]) -> dict[str, str]:
+    """The prices that earlier readings of the same pages gave, by the ids of those that are alike.
+
+    A page that is read again and says what it said is no second observation.
+    """
+    column, since = prices.c, min((row["observed_at"] for row in rows), default=0)
+    query = select(column.id, *(column[name] for name in ALIKE)).where(
+        unit.among(column.source_product_id, sorted({row["source_product_id"] for row in rows})),
+        column.observed_at >= since,
+    )
+    known = {tuple(said): each for each, *said in unit.run(query)} if rows else {}
+    found = ((row["id"], known.get(tuple(row[name] for name in ALIKE))) for row in rows)
+    return {each: before for each, before in found if before is not None}
 
 
 def _find_same(unit: Unit, row: Row) -> str:

@@ -44,6 +44,12 @@ QUIET_OF_LINE = """
     WHERE CASE WHEN nudged_at IS NULL THEN enqueued_at <= :new
         ELSE nudged_at < not_before OR nudged_at <= :told END
 """
+DUE_RANK = """
+    SELECT * FROM (
+        SELECT priority, lane FROM queue_lines
+        WHERE lane = :lane# AND priority = :priority# AND next_at <= :now LIMIT 1
+    ) AS rank#
+"""
 
 
 class Resender:
@@ -105,20 +111,30 @@ class Resender:
     def _due_lines(self, unit: Unit) -> list[Line]:
         """Lines whose time has come, by priority, those that were not looked at longest first."""
         due: list[Line] = []
-        for priority in PRIORITIES:
-            for lane in self._lanes:
-                query = (
-                    select(lines.c.group_key)
-                    .where(lines.c.lane == lane, lines.c.priority == priority)
-                    .where(lines.c.next_at <= unit.now)
-                    .order_by(lines.c.next_at)
-                    .limit(MOST_LINES - len(due))
-                    .with_for_update(skip_locked=True)
-                )
-                due += [Line(lane, priority, group) for group in unit.run(query).scalars()]
-                if len(due) >= MOST_LINES:
-                    return due
+        for priority, lane in self._due_ranks(unit):
+            query = (
+                select(lines.c.group_key)
+                .where(lines.c.lane == lane, lines.c.priority == priority)
+                .where(lines.c.next_at <= unit.now)
+                .order_by(lines.c.next_at)
+                .limit(MOST_LINES - len(due))
+                .with_for_update(skip_locked=True)
+            )
+            due += [Line(lane, priority, group) for group in unit.run(query).scalars()]
+            if len(due) >= MOST_LINES:
+                break
         return due
+
+    def _due_ranks(self, unit: Unit) -> list[tuple[int, str]]:
+        """Priorities, and their lanes, that have a line whose time has come; most have none."""
+        every = [(priority, lane) for priority in PRIORITIES for lane in self._lanes]
+        found: set[tuple[int, str]] = set()
+        for some in batches(every, LINES_AT_ONCE):
+            values: dict[str, Any] = {"now": unit.now}
+            for number, (priority, lane) in enumerate(some):
+                values |= {f"priority{number}": priority, f"lane{number}": lane}
+            found.update((priority, lane) for priority, lane in unit.run(_ranks(len(some)), values))
+        return [rank for rank in every if rank in found]
 
     def _quiet(self, unit: Unit, some: Sequence[Line], share: int) -> dict[str, Line]:
         """The items to name among the first of some lines."""
@@ -162,5 +178,14 @@ def _note(unit: Unit, ids: Sequence[str]) -> list[Nudge]:
 
 @lru_cache(maxsize=LINES_AT_ONCE)
 def _looking(count: int) -> TextualSelect:
-    parts = " UNION ALL ".join(QUIET_OF_LINE.replace("#", str(number)) for number in range(count))
-    return text(parts).columns(items.c.id, items.c.lane, items.c.priority, items.c.group_key)
+    told = _together(QUIET_OF_LINE, count)
+    return text(told).columns(items.c.id, items.c.lane, items.c.priority, items.c.group_key)
+
+
+@lru_cache(maxsize=LINES_AT_ONCE)
+def _ranks(count: int) -> TextualSelect:
+    return text(_together(DUE_RANK, count)).columns(lines.c.priority, lines.c.lane)
+
+
+def _together(part: str, count: int) -> str:
+    return " UNION ALL ".join(part.replace("#", str(number)) for number in range(count))
