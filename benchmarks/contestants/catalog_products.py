@@ -3,6 +3,7 @@
 import argparse
 import json
 import sqlite3
+import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -236,6 +237,11 @@ def _sizes_of_file(file: Path) -> tuple[int, ...]:
         return tuple(connection.execute(query + each).fetchone()[0] for each in wanted)
 
 
+def say(figures: Figures) -> None:
+    """Tell what is known up to now: the rest takes long."""
+    print(json.dumps(figures), file=sys.stderr)
+
+
 async def measure(url: str, depths: Sequence[int], asked: int, server: str) -> Figures:
     figures: Figures = {"at": {}}
     with tempfile.TemporaryDirectory() as folder:
@@ -251,12 +257,14 @@ async def measure(url: str, depths: Sequence[int], asked: int, server: str) -> F
                     "writing": await measure_writing(store, catalogue),
                     "filters": await measure_filters(store, asked),
                 }
+                say(figures)
             rare = await rare_words(store)
             index = SqlSearch(store)
             figures["build"] = await build(store, index)
             await tidy(settings)
             figures["search"] = await measure_search(index, rare, asked)
             figures["sizes"] = await size_of(store, settings)
+            say(figures)
             if server:
                 figures["server"] = await _on_server(store, server, rare, asked)
     return figures

@@ -234,8 +234,8 @@ async def test_drop_is_told_once_with_what_to_do(watch: Watch) -> None:
     assert told["callback_url"] == "https://ops.example/hook"
     for words in ("product@1.0.0 could read 30% of 20 pages of shop.example", "before: 95%"):
         assert words in told["message"]
-    for what_to_do in ("catalog parsers", "catalog replay", "catalog shadow"):
-        assert f"`penstock {what_to_do}`" in told["message"]
+    for what_to_do in ("parsers rates", "parsers shadow", "tasks reparse"):
+        assert f"`penstock catalog {what_to_do}`" in told["message"]
     [row] = await rows_of(watch.store, ops_alerts)
     assert row["count"] == 3
 

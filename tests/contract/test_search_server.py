@@ -4,7 +4,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import httpx
@@ -135,6 +135,27 @@ async def test_documents_that_were_not_taken_are_noticed(
 
     with pytest.raises(kind, match="documents were not taken"):
         await playing(200, {"errors": True, "items": items}).put([document("a")])
+
+
+@pytest.mark.parametrize(("busy", "is_well"), [(2, True), (3, False)])
+async def test_a_rebuild_waits_for_a_server_that_is_busy(busy: int, is_well: bool) -> None:
+    bulks: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("_bulk"):
+            bulks.append(request)
+            if len(bulks) <= busy:
+                return httpx.Response(429, json={"error": {"type": "busy", "reason": "later"}})
+        return httpx.Response(200, json={"errors": False})
+
+    async def pages() -> AsyncIterator[Sequence[Document]]:
+        yield [document("a")]
+
+    http = httpx.AsyncClient(transport=httpx.MockTransport(answer), base_url="http://search.test")
+    index = RestSearch(http, "products", pauses=(0.0, 0.0))
+    with nullcontext() if is_well else pytest.raises(SearchLost):
+        assert await index.rebuild(pages()) == 1
+    assert len(bulks) == 3
 
 
 async def test_without_its_alias_nothing_is_made_up(search_url: str) -> None:

@@ -17,6 +17,7 @@ import orjson
 
 from penstock.core.errors import SettingsError
 from penstock.core.ids import new_id
+from penstock.core.log import get_logger
 from penstock.products.search.analysis import analyse
 from penstock.products.search.plan import Groups, Match, Plan, Position, Ranges, Segment
 from penstock.products.search.ports import (
@@ -36,6 +37,8 @@ SETTING = "PENSTOCK_SEARCH__URL"
 AT_ONCE = 500
 #: Of one request that puts documents.
 MOST_BYTES = 5_000_000
+#: Seconds that a rebuild waits for a server that is busy or away, one after the other.
+PAUSES = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
 LONGEST_REASON = 300
 OK, UNAUTHENTICATED, FORBIDDEN, NOT_FOUND, TOO_MANY, SERVER_ERROR = 300, 401, 403, 404, 429, 500
 CENT = Decimal("0.01")
@@ -73,10 +76,18 @@ INDEX: dict[str, Any] = {
 class RestSearch:
     """Documents of a server; `refresh` says whether what is put is found at once or soon."""
 
-    def __init__(self, http: httpx.AsyncClient, index: str, *, refresh: str = "false") -> None:
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        index: str,
+        *,
+        refresh: str = "false",
+        pauses: Sequence[float] = PAUSES,
+    ) -> None:
         self._http = http
         self._alias = index
         self._refresh = refresh
+        self._pauses = pauses
 
     async def prepare(self) -> None:
         if await self._has_alias():
@@ -106,7 +117,7 @@ class RestSearch:
         await self._create(name, building)
         try:
             async for page in pages:
-                await self._put(building, page)
+                await self._put_patiently(building, page)
                 number += len(page)
             await self._ask("POST", f"/{name}/_refresh")
             await self._switch_to(name, building)
@@ -174,6 +185,18 @@ class RestSearch:
         for start in range(0, len(documents), AT_ONCE):
             some = documents[start : start + AT_ONCE]
             await self._send_lines(alias, await asyncio.to_thread(_lines_of, some))
+
+    async def _put_patiently(self, alias: str, documents: Sequence[Document]) -> None:
+        """Put documents of many: a server that cannot take them now costs a pause, not the rest."""
+        for pause in self._pauses:
+            try:
+                await self._put(alias, documents)
+            except SearchLost as error:
+                get_logger().warning("a rebuild waits", seconds=pause, error=str(error))
+                await asyncio.sleep(pause)
+            else:
+                return
+        await self._put(alias, documents)
 
     async def _send_lines(self, alias: str, lines: Sequence[bytes]) -> None:
         """Send actions, as many at once as a request may have bytes."""
