@@ -18,7 +18,11 @@ pytest_plugins = ["tests.browsers", "tests.shell"]
 #: The folders with the longest tests first: where there are many processes, they end together.
 FOLDERS = ("chaos", "acceptance", "property", "contract", "architecture", "unit")
 #: Files of one process: each of their tests keeps the machine busy and has to be done in time.
-BUSY = ("tests/chaos/test_engine_", "tests/chaos/test_stream_")
+BUSY = (
+    "tests/chaos/test_engine_",
+    "tests/chaos/test_stream_",
+    "tests/chaos/test_catalog_",
+)
 
 
 class InFiles(LoadFileScheduling):

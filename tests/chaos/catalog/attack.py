@@ -49,7 +49,7 @@ class Size:
     restarts: int
 
 
-SMALL, LONG = Size(12, 10, 2, 1), Size(100, 12, 10, 3)
+SMALL, LONG = Size(12, 6, 2, 1), Size(100, 12, 10, 3)
 
 
 @dataclass(frozen=True, slots=True)
