@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.site import DEMO_HOSTS, Site, demo
+from tests.site.catalog_demo import show_catalog
 from tests.site.demo import DURABLE, EXTRA, PACE, PRODUCTS, extract, fetch, kill_and_resume
 from tests.site.monitor_demo import NotSeenError, show_monitor
 from tests.site.shops import product
@@ -71,6 +72,20 @@ async def test_the_demo_shows_the_monitor_from_the_first_price_to_the_canary() -
         "the adapter disables itself, DRIFT_DETECTED",
         "20 as before, 40 newly good, none worse",
         "a canary of 3 pages",
+    ):
+        assert each in said
+
+
+async def test_the_demo_crawls_a_shop_and_searches_it() -> None:
+    screen = StringIO()
+    async with Site() as site:
+        known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
+        settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
+        await show_catalog(Console(file=screen, width=200), site, settings)
+    said = screen.getvalue()
+    for each in (
+        "100 pages of goods01.test are products now",
+        "who asks for a title gets it first",
     ):
         assert each in said
 

@@ -23,7 +23,7 @@ from penstock.workloads.catalog.service import CatalogService, Listed
 app = typer.Typer(no_args_is_help=True, help="Products that readers may see.")
 
 #: What fits on a line of a terminal; all of a product is in `products show` and in `--json`.
-COLUMNS = ("product_name", "price", "currency", "availability", "brand", "domain_name", "id")
+COLUMNS = ("product_name", "price", "currency", "availability", "id")
 PRICES = ("observed_at", "price", "currency", "availability", "ingestion_run_type")
 SEE = "products list"
 
