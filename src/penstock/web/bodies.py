@@ -24,8 +24,7 @@ def as_date(value: Any) -> Any:
     raise ValueError("must be a date and time")
 
 
-def as_number(value: Any) -> Any:
-    """A number as JSON has it: no text, no truth value."""
+def _as_number(value: Any) -> Any:
     if isinstance(value, str | bool):
         raise ValueError("must be a number")
     return value
@@ -44,3 +43,5 @@ Address = Annotated[
 AdapterName = Annotated[str, named("adapter")]
 Domain = Annotated[str, named("domain")]
 Moment = Annotated[datetime, BeforeValidator(as_date)]
+#: A whole number as JSON has it, 10.0 too: no text, no truth value.
+Number = Annotated[int, BeforeValidator(_as_number)]

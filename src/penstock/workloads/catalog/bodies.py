@@ -3,10 +3,10 @@
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, model_validator
+from pydantic import ConfigDict, Field, StrictBool, model_validator
 
 from penstock.web.asking import milliseconds
-from penstock.web.bodies import AdapterName, Address, Body, Domain, Id, Moment, as_number, named
+from penstock.web.bodies import AdapterName, Address, Body, Domain, Id, Moment, Number, named
 from penstock.workloads.catalog.domains import LARGEST_DELAY, MOST_AT_ONCE
 from penstock.workloads.catalog.model import (
     DEFAULT_PRIORITY,
@@ -41,18 +41,16 @@ def _one_of(*names: str) -> list[dict[str, Any]]:
 
 
 Priority = Annotated[
-    int,
+    Number,
     Field(ge=HIGHEST, le=LOWEST, description=f"{HIGHEST} goes first, {LOWEST} last."),
-    BeforeValidator(as_number),
 ]
 Frequency = Annotated[
-    int,
+    Number,
     Field(ge=0, le=LARGEST, description="Seconds between two crawls; 0: once.", examples=[86_400]),
-    BeforeValidator(as_number),
 ]
-Retries = Annotated[int, Field(ge=0, le=LARGEST), BeforeValidator(as_number)]
-Delay = Annotated[int, Field(ge=0, le=LARGEST_DELAY), BeforeValidator(as_number)]
-AtOnce = Annotated[int, Field(ge=1, le=MOST_AT_ONCE), BeforeValidator(as_number)]
+Retries = Annotated[Number, Field(ge=0, le=LARGEST)]
+Delay = Annotated[Number, Field(ge=0, le=LARGEST_DELAY)]
+AtOnce = Annotated[Number, Field(ge=1, le=MOST_AT_ONCE)]
 Ids = Annotated[list[Id], Field(max_length=MOST_IDS)]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 

@@ -5,6 +5,7 @@ Nothing is fetched: a page can be parsed again whenever its parser is better tha
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import select
@@ -16,7 +17,7 @@ from penstock.core.urls import parse
 from penstock.events.log import EventLog
 from penstock.extract.page.document import Document
 from penstock.extract.product.images import FoundImage, find_images
-from penstock.kernel.model import Failure, Outcome, Page, Request, UrlSpecific
+from penstock.kernel.model import Broken, Failure, Outcome, Page, Request, UrlSpecific
 from penstock.kernel.reader import Reader
 from penstock.kernel.reading import Reading
 from penstock.kernel.records import Accept, Drop, DropReason, Product, Quarantine
@@ -227,10 +228,12 @@ class ParseLane:
     def _trouble_with(self, each: Held, last: Mapping[str, Money]) -> Trouble | None:
         """Why a page gives no product that can be trusted."""
         outcome = each.result.outcome
-        if outcome.failure or outcome.reading is None:
-            reason = outcome.failure.reason if outcome.failure else "not_read"
-            detail = outcome.failure.detail if outcome.failure else "nothing was read"
-            return _trouble(Category.INTERNAL, reason, detail)
+        if failure := outcome.failure:
+            trace = failure.trace if isinstance(failure, Broken) else None
+            trouble = _trouble(Category.INTERNAL, failure.reason, failure.detail)
+            return replace(trouble, stack_trace=trace or None)
+        if outcome.reading is None:
+            return _trouble(Category.INTERNAL, "not_read", "nothing was read")
         extraction, judgment = outcome.reading.extraction, outcome.reading.judgment
         verdict, record = judgment.verdict, judgment.record
         if verdict is None or not isinstance(record, Product):

@@ -1,7 +1,6 @@
 """The `catalog_sitemaps` lane: a sitemap is walked, and what it lists is submitted."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from penstock.extract.sitemap_walk import SitemapWalk
 from penstock.kernel.model import Failure, Outcome, Request, UrlSpecific
@@ -11,17 +10,12 @@ from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.web.errors import NotFound
 from penstock.workloads.catalog.model import SITEMAPS, WORKLOAD
-from penstock.workloads.catalog.submissions import end_reading
+from penstock.workloads.catalog.submissions import note_reading
 from penstock.workloads.catalog.submitting import ACCEPTED, AT_ONCE, FAILED, Submitter
 
 #: A sitemap that cannot be had is tried so often, so many seconds apart at first.
 MOST_TRIES, LATER = 3, 60.0
 Walks = Callable[[], SitemapWalk]
-
-
-class _Content(NamedTuple):
-    status: str
-    error: str | None
 
 
 class SitemapLane:
@@ -33,8 +27,6 @@ class SitemapLane:
         self._store = store
         self._submitter = submitter
         self._walks = walks
-        #: What could not be read by the walks that are just over.
-        self._troubles: dict[str, str | None] = {}
 
     def request(self, claim: Claim) -> Request:
         if not _is_readable(claim):
@@ -50,7 +42,10 @@ class SitemapLane:
         except NotFound as error:
             # Somebody forgot the submission meanwhile: nobody waits for it any more.
             return Outcome(request, None, UrlSpecific("submission_gone", str(error)), ())
-        self._troubles[claim.id] = _troubles_of(walk)
+        if said := _troubles_of(walk):
+            await self._store.write(
+                lambda unit: note_reading(unit, claim.payload["submission"], error=said)
+            )
         return Outcome(request, None, _failure_of(walk), ())
 
     async def _walk(self, claim: Claim, walk: SitemapWalk) -> None:
@@ -77,17 +72,17 @@ class SitemapLane:
             return Retry(LATER * 2.0**claim.attempts, failure.as_json())
         return Done()
 
-    def content(self, claim: Claim, outcome: Outcome) -> _Content | None:
-        troubles = self._troubles.pop(claim.id, None)
+    def content(self, claim: Claim, outcome: Outcome) -> dict[str, str] | None:
+        """What is noted of a reading that is over."""
         if isinstance(self.conclude(claim, outcome), Retry):
             return None
         failure = outcome.failure
-        return _Content(FAILED, str(failure)) if failure else _Content(ACCEPTED, troubles)
+        return {"status": FAILED, "error": str(failure)} if failure else {"status": ACCEPTED}
 
     def record(self, unit: Unit, results: Sequence[Result]) -> None:
         for result in results:
             if result.content:
-                end_reading(unit, result.claim.payload["submission"], *result.content)
+                note_reading(unit, result.claim.payload["submission"], **result.content)
 
 
 def _failure_of(walk: SitemapWalk) -> Failure | None:

@@ -22,6 +22,7 @@ from penstock.workloads.catalog.downloading import PutIn
 from penstock.workloads.catalog.model import HIGHEST, LOWEST, OVER, SITEMAPS, Row
 from penstock.workloads.catalog.submitting import (
     AT_ONCE,
+    BY_HAND,
     READING,
     Options,
     Origin,
@@ -91,7 +92,7 @@ class Submissions:
         options: Options,
         who: str,
         *,
-        origin: Origin = Origin("urls"),  # noqa: B008 - it is a tuple
+        origin: Origin = BY_HAND,
         progress: Callable[[int], None] = lambda _number: None,
     ) -> tuple[str, Tally]:
         """Hand URLs in; the id of the submission, and what became of each kind of them.
@@ -202,8 +203,8 @@ def progress_of(unit: Unit, submission_id: str) -> Progress:
     return Progress(row, count_tasks(unit, is_mine), waiting)
 
 
-def end_reading(unit: Unit, submission_id: str, status: str, error: str | None) -> None:
-    """A sitemap was read to its end, or could not be."""
+def note_reading(unit: Unit, submission_id: str, **values: str) -> None:
+    """Note how the reading of a sitemap goes: its status, or an error."""
     table = crawl_submissions
     statement = update(table).where(table.c.id == submission_id)
-    unit.run(statement.values(status=status, error=error, updated_at=unit.now))
+    unit.run(statement.values(**values, updated_at=unit.now))

@@ -51,6 +51,10 @@ class Origin(NamedTuple):
     name: str | None = None
 
 
+#: URLs that somebody wrote down.
+BY_HAND = Origin("urls")
+
+
 class Refusal(NamedTuple):
     """A URL that cannot be crawled, and why."""
 

@@ -8,7 +8,6 @@ import orjson
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
@@ -17,6 +16,7 @@ from pydantic import (
 
 from penstock.core.errors import UrlError
 from penstock.core.urls import MAX_URL_LENGTH, parse
+from penstock.web.bodies import Number
 from penstock.workloads.scrape.model import LARGEST_JOB, Format, TargetType, fields_of
 
 EXAMPLE = {
@@ -53,13 +53,6 @@ def _as_url(text: str) -> str:
     return text
 
 
-def _as_number(value: Any) -> Any:
-    if isinstance(value, str | bool):
-        raise ValueError("must be a number")
-    return value
-
-
-Number = Annotated[int, BeforeValidator(_as_number)]
 Address = Annotated[
     str,
     Field(

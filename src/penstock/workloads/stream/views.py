@@ -6,8 +6,6 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
-    ConfigDict,
     Field,
     StringConstraints,
 )
@@ -15,6 +13,7 @@ from pydantic import (
 from penstock.core.urls import MAX_URL_LENGTH
 from penstock.events.ports import Event
 from penstock.store.schema import storable
+from penstock.web.bodies import Body, Number
 from penstock.workloads.stream.desk import DeadLetter, FailureType, Refusal
 from penstock.workloads.stream.model import WebpageEvent
 from penstock.workloads.stream.reading import Consumer
@@ -33,12 +32,6 @@ def _not_too_many(urls: list[str]) -> list[str]:
     return urls
 
 
-def _as_number(value: Any) -> Any:
-    if isinstance(value, str | bool):
-        raise ValueError("must be a number")
-    return value
-
-
 #: Text that may be anything: what is wrong with a URL is said of that URL.
 AnyUrl = Annotated[
     str, StringConstraints(min_length=1, max_length=MAX_URL_LENGTH), Field(examples=[A_URL])
@@ -51,12 +44,6 @@ Urls = Annotated[
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
-class Body(BaseModel):
-    """What is sent; fields that nobody knows are an error."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 class Push(Body):
     """URLs to fetch."""
 
@@ -66,7 +53,7 @@ class Push(Body):
 class Commit(Body):
     """The place of the last event that a consumer is done with."""
 
-    seq: Annotated[int, BeforeValidator(_as_number)] = Field(ge=0, le=LARGEST, examples=[1204])
+    seq: Number = Field(ge=0, le=LARGEST, examples=[1204])
 
 
 class Revival(Body):

@@ -166,6 +166,12 @@ async def test_what_is_no_proxy_is_refused_by_field(
     assert field in refused["meta"]["errors"][0]["field"]
 
 
+async def test_a_number_may_have_a_point_as_in_any_json(desk: Desk) -> None:
+    added = await desk.data("POST", "", 201, {**NEW, "proxy_port": 1081.0})
+
+    assert added["proxy_port"] == 1081
+
+
 async def test_an_address_is_taken_once(desk: Desk) -> None:
     added = await desk.data("POST", "", 201, NEW)
 

@@ -1,9 +1,9 @@
 """Product facts and the price monitor."""
 
-from typing import Any
-
 import sqlalchemy as sa
 from alembic import op
+
+from penstock.store.migrations.pieces import create_partial, fixed
 
 revision = "0005"
 down_revision = "0004"
@@ -527,21 +527,6 @@ def _refuse_changes() -> None:
     op.execute(
         "CREATE TRIGGER prices_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON prices "
         "FOR EACH STATEMENT EXECUTE FUNCTION prices_refuse()"
-    )
-
-
-def fixed(precision: int, scale: int) -> sa.types.TypeEngine[Any]:
-    """A decimal number; SQLite keeps it as a whole number of the last digit."""
-    return sa.Numeric(precision, scale).with_variant(sa.BigInteger(), "sqlite")
-
-
-def create_partial(
-    name: str, table: str, columns: list[str], where: str, *, unique: bool = False
-) -> None:
-    """An index of some of the rows."""
-    chosen = sa.text(where)
-    op.create_index(
-        name, table, columns, unique=unique, sqlite_where=chosen, postgresql_where=chosen
     )
 
 

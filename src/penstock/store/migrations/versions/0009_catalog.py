@@ -5,6 +5,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from penstock.store.migrations.pieces import create_partial, fixed
+
 revision = "0009"
 down_revision = "0008"
 
@@ -309,17 +311,6 @@ def _create_proxies() -> None:
         op.create_index(f"idx_proxies_{name}", "proxies", [name])
 
 
-def fixed(precision: int, scale: int) -> sa.types.TypeEngine[Any]:
-    """A decimal number; SQLite keeps it as a whole number of the last digit."""
-    return sa.Numeric(precision, scale).with_variant(sa.BigInteger(), "sqlite")
-
-
 def computed(value: str) -> sa.Computed:
     """What a column is made of; PostgreSQL before 18 can only store it, SQLite not add it so."""
     return sa.Computed(value, persisted=op.get_bind().dialect.name == "postgresql" or None)
-
-
-def create_partial(name: str, table: str, columns: list[str], where: str) -> None:
-    """An index of some of the rows."""
-    chosen = sa.text(where)
-    op.create_index(name, table, columns, sqlite_where=chosen, postgresql_where=chosen)
