@@ -20,6 +20,7 @@ from penstock.queue.sql import SqlQueue
 from penstock.queue.tables import items
 from penstock.store.store import Store
 from penstock.web.keys import Key, Scope
+from penstock.web.waiting import Waiters
 from penstock.workloads.fetch.lane import FetchLane
 from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.lane import ScrapeLane
@@ -33,7 +34,6 @@ from penstock.workloads.scrape.tables import (
     scrape_submissions,
     scrape_tasks,
 )
-from penstock.workloads.scrape.waiting import Waiters
 from tests.stores import Stores, all_of, enter_worker, result_of, rows_of
 
 HOOK = "https://backend.test/hook"

@@ -56,6 +56,7 @@ from penstock.queue.upkeep import Upkeep, forget_empty_lines
 from penstock.settings import Settings
 from penstock.store import migrate
 from penstock.store.store import Store, open_store
+from penstock.web.waiting import Waiters
 from penstock.workloads.catalog.metrics import CatalogGauges
 from penstock.workloads.catalog.upkeep import pages_in_use as crawled_pages_in_use
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
@@ -70,7 +71,6 @@ from penstock.workloads.scrape.erasure import Erasure
 from penstock.workloads.scrape.lane import NAME as SCRAPE_LANE
 from penstock.workloads.scrape.lane import ScrapeLane
 from penstock.workloads.scrape.retention import files_in_use, forget_expired
-from penstock.workloads.scrape.waiting import Waiters
 from penstock.workloads.stream.lane import StoredLane
 from penstock.workloads.stream.model import NAME as STREAM_LANE
 from penstock.workloads.stream.stored_memory import forget_expired as forget_seeds_and_links

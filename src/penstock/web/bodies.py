@@ -43,5 +43,7 @@ Address = Annotated[
 AdapterName = Annotated[str, named("adapter")]
 Domain = Annotated[str, named("domain")]
 Moment = Annotated[datetime, BeforeValidator(as_date)]
-#: A whole number as JSON has it, 10.0 too: no text, no truth value.
-Number = Annotated[int, BeforeValidator(_as_number)]
+#: Makes of an `int` a number as JSON has it, 10.0 too, but no text and no truth value. Bounds come
+#: before it: else the document does not know of them.
+JSON_NUMBER = BeforeValidator(_as_number)
+Number = Annotated[int, JSON_NUMBER]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, StrictBool, model_validator
 
 from penstock.web.asking import milliseconds
-from penstock.web.bodies import AdapterName, Address, Body, Domain, Id, Moment, Number, named
+from penstock.web.bodies import JSON_NUMBER, AdapterName, Address, Body, Domain, Id, Moment, named
 from penstock.workloads.catalog.domains import LARGEST_DELAY, MOST_AT_ONCE
 from penstock.workloads.catalog.model import (
     DEFAULT_PRIORITY,
@@ -41,16 +41,18 @@ def _one_of(*names: str) -> list[dict[str, Any]]:
 
 
 Priority = Annotated[
-    Number,
+    int,
     Field(ge=HIGHEST, le=LOWEST, description=f"{HIGHEST} goes first, {LOWEST} last."),
+    JSON_NUMBER,
 ]
 Frequency = Annotated[
-    Number,
+    int,
     Field(ge=0, le=LARGEST, description="Seconds between two crawls; 0: once.", examples=[86_400]),
+    JSON_NUMBER,
 ]
-Retries = Annotated[Number, Field(ge=0, le=LARGEST)]
-Delay = Annotated[Number, Field(ge=0, le=LARGEST_DELAY)]
-AtOnce = Annotated[Number, Field(ge=1, le=MOST_AT_ONCE)]
+Retries = Annotated[int, Field(ge=0, le=LARGEST), JSON_NUMBER]
+Delay = Annotated[int, Field(ge=0, le=LARGEST_DELAY), JSON_NUMBER]
+AtOnce = Annotated[int, Field(ge=1, le=MOST_AT_ONCE), JSON_NUMBER]
 Ids = Annotated[list[Id], Field(max_length=MOST_IDS)]
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, StrictBool, String
 from penstock.kernel.model import Proxy
 from penstock.kernel.proxies import DEFAULT_PORTS, FORM
 from penstock.store.proxies import Filter, Origin
-from penstock.web.bodies import Number
+from penstock.web.bodies import JSON_NUMBER
 from penstock.web.documents import ACCEPTED, answers
 from penstock.web.envelope import ApiResponse, answer
 from penstock.web.errors import Forbidden
@@ -51,8 +51,9 @@ Region = Annotated[
     str, StringConstraints(to_lower=True, max_length=32, pattern=r"^[A-Za-z0-9_-]+$")
 ]
 Price = Annotated[
-    Number,
+    int,
     Field(ge=0, le=HIGHEST_PRICE, description="Of a gigabyte, in millionths."),
+    JSON_NUMBER,
 ]
 
 
@@ -91,7 +92,7 @@ class NewProxy(Body):
     )
 
     proxy_url: Host = Field(description="A host name or an address.")
-    proxy_port: Annotated[Number, Field(ge=1, le=65535)] | None = Field(
+    proxy_port: Annotated[int, Field(ge=1, le=65535), JSON_NUMBER] | None = Field(
         None, description="The usual one of the protocol if not said."
     )
     proxy_protocol: Literal["http", "https", "socks5"] = "http"

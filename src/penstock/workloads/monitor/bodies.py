@@ -16,7 +16,7 @@ from pydantic import (
 
 from penstock.core.money import currencies
 from penstock.products.sources import ScrapeConfig, Visibility
-from penstock.web.bodies import AdapterName, Address, Body, Domain, Id, Moment, Number, named
+from penstock.web.bodies import JSON_NUMBER, AdapterName, Address, Body, Domain, Id, Moment, named
 from penstock.workloads.monitor.drafting import LONGEST_NOTE, MOST_PRIORITY, Wanted
 from penstock.workloads.monitor.importing import Existing, Format, Plan
 from penstock.workloads.monitor.model import DisabledReason
@@ -55,7 +55,7 @@ Schedule = Annotated[
         json_schema_extra={"format": "schedule", "examples": ["6h"]},
     ),
 ]
-Priority = Annotated[Number, Field(ge=-MOST_PRIORITY, le=MOST_PRIORITY)]
+Priority = Annotated[int, Field(ge=-MOST_PRIORITY, le=MOST_PRIORITY), JSON_NUMBER]
 Notes = Annotated[str, Field(max_length=LONGEST_NOTE)]
 Why = Annotated[
     str,
@@ -243,7 +243,7 @@ class NewReplay(Body):
     )
     source: SourceName | None = Field(None, description="The name or id of a source.")
     target_ids: Annotated[list[Id], Field(max_length=1000)] = Field(default_factory=list)
-    limit: Annotated[Number, Field(ge=1, le=MOST_REPLAYED)] = Field(
+    limit: Annotated[int, Field(ge=1, le=MOST_REPLAYED), JSON_NUMBER] = Field(
         200, description="So many pages at most."
     )
     cursor: Annotated[str, StringConstraints(pattern=PLACE)] | None = Field(

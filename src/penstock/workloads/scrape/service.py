@@ -18,6 +18,7 @@ from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.web.errors import Forbidden, InvalidRequest, NotFound
 from penstock.web.keys import Key
+from penstock.web.waiting import Waiters
 from penstock.workloads.scrape import rows
 from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.lane import HOUR_MS, WORKLOAD, item_for
@@ -41,7 +42,6 @@ from penstock.workloads.scrape.submitting import (
     submit,
 )
 from penstock.workloads.scrape.tables import scrape_jobs, scrape_tasks
-from penstock.workloads.scrape.waiting import Waiters
 
 Row = dict[str, Any]
 #: Of jobs of about the same size, the smaller goes first: by this much for every task.

@@ -1,4 +1,4 @@
-"""Waking those who wait for a task or job to change."""
+"""Waking those who wait for something to change."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class Waiters:
-    """Who waits for what, by the id of a task or job."""
+    """Who waits for what, by its id."""
 
     def __init__(self) -> None:
         self._events: dict[str, set[asyncio.Event]] = {}
@@ -23,7 +23,7 @@ class Waiters:
 
     @contextmanager
     def watch(self, name: str) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something happens to a task or job."""
+        """An event that is set whenever something happens to what has this id."""
         event = asyncio.Event()
         self._events.setdefault(name, set()).add(event)
         try:
