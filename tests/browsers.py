@@ -1,6 +1,8 @@
 """Browsers for tests: where Chromium is, which of its processes run, and what is left behind."""
 
 import os
+import random
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +12,17 @@ from typing import Any
 
 import pytest
 
-from penstock.kernel.model import Request
+from penstock.core.clock import SystemClock
+from penstock.core.urls import parse
+from penstock.kernel.admission import Admission
+from penstock.kernel.fetchers.browser.kept import KeptPages
+from penstock.kernel.fetchers.browser.means import Means
+from penstock.kernel.identity import Identities
+from penstock.kernel.model import NO_HEADERS, Request
+from penstock.kernel.ports import Browsing, Hop
+from penstock.kernel.settings import AdmissionSettings, BrowserSettings, IdentitySettings
 from tests.private_server import family_of, is_alive
+from tests.site import Site
 from tools.provision.programs import find
 from tools.provision.requirements import CHROMIUM
 
@@ -32,6 +43,12 @@ def browse(url: str, **wishes: Any) -> Request:
     return Request(url, fetcher="browser", **wishes)
 
 
+def keep(url: str, name: str = "page", timeout: float = 15, **wishes: Any) -> Hop:
+    """A hop to a page that shall stay open."""
+    browsing = Browsing(NO_HEADERS, NO_HEADERS, (0, 0), keep=name, **wishes)
+    return Hop(parse(url), NO_HEADERS, timeout, browsing=browsing)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where the browsers of a test keep their files."""
@@ -45,6 +62,24 @@ class Place:
     def files_left(self) -> list[str]:
         """What was not cleared away."""
         return [path.name for path in self.folder.iterdir()] if self.folder.exists() else []
+
+
+def kept_pages(site: Site, place: Place, max_bytes: int = 100_000, **changes: Any) -> KeptPages:
+    """What keeps pages of a site open, in browsers of its own."""
+    chance = random.Random(1)
+    means = Means(
+        BrowserSettings(**place.settings(page_limit=1_000_000, **changes)),
+        Identities(IdentitySettings(), chance),
+        SystemClock(),
+        chance,
+        max_bytes,
+    )
+    return KeptPages(means, Admission(AdmissionSettings(known_hosts=site.known_hosts), nowhere))
+
+
+async def nowhere(host: str) -> list[str]:
+    """Knows no name."""
+    raise socket.gaierror(socket.EAI_NONAME, "no such name")
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """All settings: `PENSTOCK_SECTION__KEY` in the environment, else `penstock.yaml`, else defaults.
 
 A value may stand in a file: `PENSTOCK_SHARED__URL_FILE=/run/secrets/redis` is read as
-`PENSTOCK_SHARED__URL`. The names that scrape service and page fetcher are configured with
-elsewhere, such as `SCRAPER_PORT` and `PAGE_FETCHER_REDIS_URL`, are taken too; ours win. Nothing
-else in Penstock reads the environment.
+`PENSTOCK_SHARED__URL`. The names that scrape service, page fetcher and live pages are configured
+with elsewhere, such as `SCRAPER_PORT` and `PAGE_FETCHER_REDIS_URL`, are taken too, and so is the
+section `scraper` in a file, which has a form of its own; ours win. Nothing else in Penstock reads
+the environment.
 """
 
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -24,6 +25,7 @@ from pydantic_settings.exceptions import SettingsError as UnreadableSection
 
 from penstock.blobs.settings import BlobSettings
 from penstock.core.errors import SettingsError
+from penstock.core.log import Form
 from penstock.events.settings import EventsSettings
 from penstock.extract.settings import ExtractSettings
 from penstock.kernel.settings import (
@@ -48,83 +50,47 @@ from penstock.queue.settings import QueueSettings
 from penstock.store.settings import StoreSettings
 from penstock.web.settings import ApiSettings
 from penstock.workloads.catalog.settings import CatalogSettings
+from penstock.workloads.live import names as live_names
+from penstock.workloads.live.settings import LiveSettings
 from penstock.workloads.monitor.settings import MonitorSettings
+from penstock.workloads.scrape import names as scrape_names
 from penstock.workloads.scrape.settings import ScrapeSettings
+from penstock.workloads.stream import names as stream_names
 from penstock.workloads.stream.settings import StreamSettings
 
 PREFIX = "PENSTOCK_"
 FILE_SUFFIX = "_FILE"
 CONFIG_VARIABLE = "PENSTOCK_CONFIG"
 DEFAULT_CONFIG = Path("penstock.yaml")
+ENVIRONMENT, DEFAULT = "environment", "default"
 
-#: Other names of settings: section and key.
+#: Other names of settings: section and key. Of two for the same setting, the later one wins.
 ALIASES: Mapping[str, tuple[str, str]] = {
-    "SCRAPER_PORT": ("api", "port"),
-    "SCRAPER_SERVICE_KEY": ("api", "service_key"),
-    "SCRAPER_LOG_LEVEL": ("log", "level"),
-    "SCRAPER_BACKEND_API_URL": ("scrape", "backend_api_url"),
-    "SCRAPER_BACKEND_SERVICE_KEY": ("scrape", "backend_service_key"),
-    "SCRAPER_WEBHOOK_SECRET": ("notify", "webhook_secret"),
-    "SCRAPER_DEFAULT_WEBHOOK_URL": ("scrape", "default_webhook_url"),
-    "SCRAPER_BROWSER_POOL_SIZE": ("browser", "pool_size"),
-    "SCRAPER_BROWSER_POOL_MAX": ("browser", "pool_max"),
-    "SCRAPER_BROWSER_PAGE_LIMIT": ("browser", "page_limit"),
-    "SCRAPER_NAVIGATION_TIMEOUT_MS": ("browser", "navigation_timeout_ms"),
-    "SCRAPER_MAX_QUEUE_DEPTH": ("scrape", "max_queue_depth"),
-    "SCRAPER_TASK_TIMEOUT_SECONDS": ("scrape", "task_timeout_seconds"),
-    "SCRAPER_RATE_LIMIT_TOKENS": ("scrape", "rate_limit_tokens"),
-    "SCRAPER_RATE_LIMIT_INTERVAL_SECONDS": ("scrape", "rate_limit_interval_seconds"),
-    "SCRAPER_CB_WINDOW_SIZE": ("breaker", "window"),
-    "SCRAPER_CB_FAILURE_THRESHOLD": ("breaker", "threshold"),
-    "SCRAPER_CB_COOLDOWN_SECONDS": ("breaker", "cooldown_seconds"),
-    "SCRAPER_PROXY_ENDPOINTS": ("proxies", "endpoints"),
-    "SCRAPER_PROXY_HEALTH_CHECK_INTERVAL_SECONDS": ("proxies", "health_check_interval_seconds"),
-    "SCRAPER_PROXY_DOMAIN_COOLDOWN_SECONDS": ("proxies", "domain_cooldown_seconds"),
-    "SCRAPER_CREDENTIAL_CACHE_TTL_SECONDS": ("scrape", "credential_cache_ttl_seconds"),
-    "SCRAPER_CREDENTIAL_MAX_RETRIES": ("scrape", "credential_max_retries"),
-    "SCRAPER_GRACEFUL_SHUTDOWN_SECONDS": ("queue", "grace_seconds"),
-    "SCRAPER_DOMAIN_POLICIES_PATH": ("policies", "files"),
-    "PAGE_FETCHER_REDIS_URL": ("stream", "redis_url"),
-    "PAGE_FETCHER_KAFKA_BOOTSTRAP_SERVERS": ("stream", "kafka_bootstrap_servers"),
-    "PAGE_FETCHER_INPUT_QUEUE": ("stream", "input_queue"),
-    "PAGE_FETCHER_DLQ_QUEUE": ("stream", "dlq_queue"),
-    "PAGE_FETCHER_WEBPAGE_LOG_TOPIC": ("stream", "webpage_log_topic"),
-    "PAGE_FETCHER_REQUEST_TIMEOUT_SECONDS": ("http", "timeout_seconds"),
-    "PAGE_FETCHER_MAX_RETRIES": ("stream", "max_retries"),
-    "PAGE_FETCHER_RETRY_BACKOFF_BASE_SECONDS": ("stream", "retry_backoff_base_seconds"),
-    "PAGE_FETCHER_USER_AGENT": ("identity", "agent"),
-    "PAGE_FETCHER_MAX_REDIRECTS": ("http", "max_redirects"),
-    "PAGE_FETCHER_CACHE_TTL_SECONDS": ("stream", "cache_ttl_seconds"),
-    "PAGE_FETCHER_RATE_LIMIT_PER_SECOND": ("stream", "rate_limit_per_second"),
-    "PAGE_FETCHER_CIRCUIT_BREAKER_FAILURE_THRESHOLD": (
-        "stream",
-        "circuit_breaker_failure_threshold",
-    ),
-    "PAGE_FETCHER_CIRCUIT_BREAKER_INITIAL_BACKOFF_SECONDS": (
-        "stream",
-        "circuit_breaker_initial_backoff_seconds",
-    ),
-    "PAGE_FETCHER_CIRCUIT_BREAKER_MAX_BACKOFF_SECONDS": (
-        "stream",
-        "circuit_breaker_max_backoff_seconds",
-    ),
-    "PAGE_FETCHER_CIRCUIT_BREAKER_BACKOFF_MULTIPLIER": (
-        "stream",
-        "circuit_breaker_backoff_multiplier",
-    ),
-    "PAGE_FETCHER_ROBOTS_TXT_CACHE_TTL_SECONDS": ("robots", "lifetime_seconds"),
-    "PAGE_FETCHER_POLL_TIMEOUT_SECONDS": ("stream", "poll_timeout_seconds"),
+    **live_names.VARIABLES,
+    **stream_names.VARIABLES,
+    **scrape_names.VARIABLES,
 }
 
 
 class LogSettings(Section):
-    """What is logged, to standard error, as JSON."""
+    """What is logged, to standard error."""
 
     level: str = Field(
         "WARNING",
         pattern=r"(?i)^(debug|info|warning|error|critical)$",
         description="by default INFO for what runs as a service",
     )
+    structured: bool = Field(True, description="as JSON; else as lines for people")
+
+    @field_validator("level", mode="before")
+    @classmethod
+    def _in_full(cls, level: Any) -> Any:
+        return "WARNING" if isinstance(level, str) and level.upper() == "WARN" else level
+
+    @property
+    def form(self) -> Form:
+        """How lines of the log are written."""
+        return "json" if self.structured else "lines"
 
     @property
     def service_level(self) -> str:
@@ -175,6 +141,7 @@ class Settings(BaseSettings):
     monitor: MonitorSettings = MonitorSettings()
     stream: StreamSettings = StreamSettings()
     catalog: CatalogSettings = CatalogSettings()
+    live: LiveSettings = LiveSettings()
     search: SearchSettings = SearchSettings()
 
     @classmethod
@@ -194,6 +161,7 @@ class Settings(BaseSettings):
             _SecretFiles(settings_cls),
             _OtherNames(settings_cls),
             _ConfigFile(settings_cls),
+            _OtherForm(settings_cls),
         )
 
 
@@ -208,7 +176,9 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = PREFIX + "__".join(str(part).upper() for part in first["loc"][:2])
-        raise SettingsError(f"{name}: {first['msg']}") from error
+        said_by = _Sources().find(name)
+        where = "" if said_by in (DEFAULT, ENVIRONMENT) else f" ({said_by})"
+        raise SettingsError(f"{name}: {first['msg']}{where}") from error
 
 
 class Explained(NamedTuple):
@@ -221,25 +191,39 @@ class Explained(NamedTuple):
 
 def explain(settings: Settings) -> list[Explained]:
     """Every setting, its value with secrets masked, and where it came from."""
-    environment = {name.upper() for name in os.environ}
-    config = _ConfigFile(Settings)
-    written = config()
-    other = {place: name for name, place in ALIASES.items() if _other_value(name)}
-    found = []
-    for section, key in _all_keys():
-        name = f"{PREFIX}{section}__{key}".upper()
-        if name in environment:
-            source = "environment"
-        elif f"{name}{FILE_SUFFIX}" in environment:
-            source = f"file {os.environ[name + FILE_SUFFIX]}"
-        elif (section, key) in other:
-            source = f"environment, {other[section, key]}"
-        elif key in (written.get(section) or {}):
-            source = str(config.path)
-        else:
-            source = "default"
-        found.append(Explained(name, _masked(getattr(getattr(settings, section), key)), source))
-    return found
+    sources = _Sources()
+    named = ((f"{PREFIX}{section}__{key}".upper(), section, key) for section, key in _all_keys())
+    return [
+        Explained(name, _masked(getattr(getattr(settings, section), key)), sources.find(name))
+        for name, section, key in named
+    ]
+
+
+class _Sources:
+    """Who says what a setting is."""
+
+    def __init__(self) -> None:
+        config = _ConfigFile(Settings)
+        self._file = str(config.path)
+        self._environment = {name.upper() for name in os.environ}
+        self._written = {name: said for name, said in config().items() if isinstance(said, dict)}
+        self._variables = {place: name for name, place in ALIASES.items() if _other_value(name)}
+        self._paths = {live_names.FORM[path]: path for path in config.read_form()}
+
+    def find(self, name: str) -> str:
+        """Where the value of a setting comes from."""
+        section, _, key = name.removeprefix(PREFIX).lower().partition("__")
+        if name in self._environment:
+            return ENVIRONMENT
+        if f"{name}{FILE_SUFFIX}" in self._environment:
+            return f"file {os.environ[name + FILE_SUFFIX]}"
+        if other := self._variables.get((section, key)):
+            return f"{ENVIRONMENT}, {other}"
+        if key in self._written.get(section, {}):
+            return self._file
+        if path := self._paths.get((section, key)):
+            return f"{self._file}, {live_names.FORM_SECTION}.{path}"
+        return DEFAULT
 
 
 def _masked(value: Any) -> str:
@@ -352,6 +336,17 @@ class _ConfigFile(PydanticBaseSettingsSource):
         return Path(os.environ.get(CONFIG_VARIABLE) or DEFAULT_CONFIG)
 
     def __call__(self) -> dict[str, Any]:
+        content = self._read()
+        return {name: content[name] for name in content if name != live_names.FORM_SECTION}
+
+    def read_form(self) -> dict[str, Any]:
+        """What the section in the form of live pages says, by its paths."""
+        try:
+            return live_names.read_form(self._read().get(live_names.FORM_SECTION))
+        except SettingsError as error:
+            raise SettingsError(f"{self.path}: {error}") from error
+
+    def _read(self) -> dict[str, Any]:
         path = self.path
         if not os.environ.get(CONFIG_VARIABLE) and not path.exists():
             return {}
@@ -366,6 +361,17 @@ class _ConfigFile(PydanticBaseSettingsSource):
         if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
             raise SettingsError(f"{path} must map sections to settings")
         return content
+
+
+class _OtherForm(_ConfigFile):
+    """The section of the file that has the form of live pages."""
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for path, value in self.read_form().items():
+            section, key = live_names.FORM[path]
+            found.setdefault(section, {})[key] = value
+        return found
 
 
 def _why_unreadable(error: OSError | UnicodeDecodeError) -> str | None:

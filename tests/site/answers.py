@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 
 from multidict import CIMultiDict
 
+from tests.site.live_ground import Ground
 from tests.site.settings import SiteSettings
 
 Headers = Mapping[str, str] | Sequence[tuple[str, str]]
@@ -34,6 +35,7 @@ class Hit:
     """Requests this host has had for anything but robots.txt, this one included."""
     canary_port: int = field(repr=False)
     settings: SiteSettings = field(repr=False)
+    ground: Ground = field(repr=False)
 
     @property
     def route(self) -> str:

@@ -8,6 +8,8 @@ from tests.site import (
     catalog_shops,
     encodings,
     hostile,
+    live_ground,
+    live_pages,
     redirects,
     robots_files,
     scripted,
@@ -78,7 +80,22 @@ _TROUBLED_HOSTS = {
     "outage.test": HostEntry("503 six times, then well", troubles.outage),
     "flaky.test": HostEntry("500 once, then well", troubles.flaky),
     "down.test": HostEntry("accepts and resets every connection", Reset(), Reset()),
-    "live.test": HostEntry("/score changes with every request", by_path(troubles.LIVE)),
+}
+
+_MATCH = "/match/NUMBER and /plain, /socket, /data.json below; ?minutes=20&speed=1"
+_LIVE_HOSTS = {
+    "live.test": HostEntry(
+        f"/score changes with every request; a match that scores by itself: {_MATCH}",
+        live_pages.match_pages(troubles.LIVE),
+    ),
+    **{host: HostEntry(_MATCH, live_pages.match_pages({})) for host in live_pages.LIVE_HOSTS},
+    **{
+        host: HostEntry(
+            f"{', then '.join(kinds)}, every ?after=20 seconds of a match",
+            live_pages.match_pages({}),
+        )
+        for host, kinds in live_ground.TROUBLED_HOSTS.items()
+    },
 }
 
 _ODD_HOSTS = {
@@ -129,6 +146,7 @@ HOSTS: dict[str, HostEntry] = {
     **{host: _catalog_entry(shop) for host, shop in catalog_items.SHOPS.items()},
     **_ROBOTS_HOSTS,
     **_TROUBLED_HOSTS,
+    **_LIVE_HOSTS,
     **_ODD_HOSTS,
 }
 

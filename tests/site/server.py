@@ -7,9 +7,10 @@ from types import TracebackType
 from typing import Self
 
 from tests.site import wire
-from tests.site.answers import Answer, Hit, MalformedRequestError, Plan, Reply, carry_out
+from tests.site.answers import Answer, Hit, MalformedRequestError, Plan, Reply, Reset, carry_out
 from tests.site.canary import Canary
 from tests.site.hosts import entry_of
+from tests.site.live_ground import Ground
 from tests.site.robots_files import robots_reply
 from tests.site.settings import DEFAULT_SETTINGS, SiteSettings
 from tests.site.tags import echo
@@ -33,6 +34,8 @@ class Site:
         self.peak: Counter[str] = Counter()
         """The most requests each host has had in hand at once."""
         self.canary = Canary(canary_port)
+        self.ground = Ground(settings.now)
+        """Steers the live pages."""
         self._port = port
         self._down: dict[str, Answer] = {}
         self._planted: dict[tuple[str, str], deque[Plan]] = {}
@@ -159,6 +162,7 @@ class Site:
             nth=self._pages_asked[received.host],
             canary_port=self.canary.port,
             settings=self.settings,
+            ground=self.ground,
         )
         self.hits.append(hit)
         if len(self.hits) > 2 * self.settings.keep_hits:
@@ -166,6 +170,8 @@ class Site:
         return hit
 
     def _answer(self, hit: Hit) -> Answer:
+        if self.ground.is_cut(hit.host):
+            return Reset()
         return self._down.get(hit.host) or carry_out(self._plan(hit), hit)
 
     def _plan(self, hit: Hit) -> Plan:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.core.errors import SettingsError
-from penstock.settings import load_settings, unknown_variables
+from penstock.settings import ALIASES, load_settings, unknown_variables
 
 SetVariables = Callable[..., None]
 
@@ -16,8 +16,9 @@ SetVariables = Callable[..., None]
 @pytest.fixture(autouse=True)
 def _clean_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty folder, and an environment without anything of ours."""
-    for name in [name for name in os.environ if name.startswith("PENSTOCK_")]:
-        monkeypatch.delenv(name)
+    for name in list(os.environ):
+        if name.startswith("PENSTOCK_") or name.removesuffix("_FILE") in ALIASES:
+            monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 
 
@@ -199,6 +200,8 @@ def test_error_does_not_repeat_a_secret(environment: SetVariables) -> None:
         (b"pacin: {}", "PENSTOCK_PACIN: "),
         (b"pacing: {max_concurent: 1}", "PENSTOCK_PACING__MAX_CONCURENT: "),
         (b"pacing: fast", "PENSTOCK_PACING: "),
+        (b"pacing: 5", "PENSTOCK_PACING: "),
+        (b"live: {memory_soft_limit_mb: 4096}", "PENSTOCK_LIVE: "),
     ],
 )
 def test_mistake_in_the_configuration_file_is_named(content: bytes, problem: str) -> None:

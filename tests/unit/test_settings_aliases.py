@@ -1,4 +1,4 @@
-"""The names of the configurations of scrape service and page fetcher are taken; ours win."""
+"""The names that scrape service, page fetcher and live pages go by are taken; ours win."""
 
 import os
 from pathlib import Path
@@ -25,6 +25,15 @@ VALUES: dict[str, Any] = {
     "PAGE_FETCHER_DLQ_QUEUE": "my_dlq",
     "PAGE_FETCHER_WEBPAGE_LOG_TOPIC": "my_log",
     "PAGE_FETCHER_USER_AGENT": "OttoBot/1.0",
+    "MEMORY_SOFT_LIMIT_MB": 1024,
+    "MEMORY_HARD_LIMIT_MB": 4096,
+    "BROWSER_HEADLESS": "false",
+    "ENABLE_PROMETHEUS_METRICS": "false",
+    "HEALTH_CHECK_ENABLED": "false",
+    "LOG_LEVEL": "ERROR",
+    "ENABLE_ADAPTIVE_POLLING": "false",
+    "ENABLE_ADAPTIVE_TIMEOUTS": "false",
+    "ENABLE_MATCH_STATE_DETECTION": "false",
 }
 DEFAULTS = {
     "SCRAPER_PORT": 8001,
@@ -60,15 +69,41 @@ DEFAULTS = {
     "PAGE_FETCHER_CIRCUIT_BREAKER_BACKOFF_MULTIPLIER": 2.0,
     "PAGE_FETCHER_ROBOTS_TXT_CACHE_TTL_SECONDS": 86400,
     "PAGE_FETCHER_POLL_TIMEOUT_SECONDS": 5.0,
+    "SCRAPER_MAX_LIFETIME_HOURS": 6,
+    "MEMORY_SOFT_LIMIT_MB": 1536,
+    "MEMORY_HARD_LIMIT_MB": 2048,
+    "POLLING_INTERVAL_SECONDS": 2.5,
+    "STALENESS_THRESHOLD_SECONDS": 300,
+    "MAX_QUEUE_SIZE": 1000,
+    "MAX_QUEUE_SIZE_MB": 10,
+    "CIRCUIT_BREAKER_THRESHOLD": 5,
+    "CIRCUIT_BREAKER_TIMEOUT_SECONDS": 60,
+    "CIRCUIT_BREAKER_SUCCESS_THRESHOLD": 5,
+    "RETRY_MAX_ATTEMPTS": 5,
+    "RETRY_BASE_DELAY_SECONDS": 1,
+    "RETRY_MAX_DELAY_SECONDS": 16,
+    "PAGE_TIMEOUT_SECONDS": 30,
+    "NAVIGATION_TIMEOUT_SECONDS": 30,
+    "SELECTOR_TIMEOUT_SECONDS": 5,
+    "BROWSER_HEADLESS": True,
+    "DB_CONNECTION_POOL_SIZE": 10,
+    "DB_CONNECTION_TIMEOUT_SECONDS": 30,
+    "ENABLE_PROMETHEUS_METRICS": True,
+    # A port is opened only for who asks for it.
+    "PROMETHEUS_PORT": None,
+    "HEALTH_CHECK_ENABLED": True,
+    "ENABLE_ADAPTIVE_POLLING": True,
+    "ENABLE_ADAPTIVE_TIMEOUTS": True,
+    "ENABLE_MATCH_STATE_DETECTION": True,
 }
 
 
 @pytest.fixture(autouse=True)
 def _clean_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty folder, and an environment without anything of ours."""
-    ours = ("PENSTOCK_", "SCRAPER_", "PAGE_FETCHER_")
-    for name in [name for name in os.environ if name.startswith(ours)]:
-        monkeypatch.delenv(name)
+    for name in list(os.environ):
+        if name.startswith("PENSTOCK_") or name.removesuffix("_FILE") in ALIASES:
+            monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
 
 
@@ -104,11 +139,33 @@ def test_a_secret_may_stand_in_a_file(tmp_path: Path, monkeypatch: pytest.Monkey
     assert load_settings().api.service_key.get_secret_value() == "from a file"
 
 
-def test_a_wrong_value_is_named_by_our_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_value_is_named_by_our_name_and_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRAPER_PORT", "many")
 
-    with pytest.raises(SettingsError, match="PENSTOCK_API__PORT"):
+    with pytest.raises(
+        SettingsError, match=r"^PENSTOCK_API__PORT: .* \(environment, SCRAPER_PORT\)"
+    ):
         load_settings()
+
+
+@pytest.mark.parametrize("said", ["WARN", "warn"])
+def test_a_level_may_be_cut_short(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOG_LEVEL", said)
+
+    assert load_settings().log.level == "WARNING"
+
+
+def test_of_two_names_for_the_level_the_less_common_one_wins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LOG_LEVEL", "DEBUG")
+    monkeypatch.setenv("SCRAPER_LOG_LEVEL", "ERROR")
+
+    settings = load_settings()
+
+    (found,) = [each for each in explain(settings) if each.name == "PENSTOCK_LOG__LEVEL"]
+    assert settings.log.level == "ERROR"
+    assert found.source == "environment, SCRAPER_LOG_LEVEL"
 
 
 def test_it_is_told_where_a_value_came_from(monkeypatch: pytest.MonkeyPatch) -> None:

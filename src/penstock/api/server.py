@@ -11,6 +11,8 @@ from penstock.core.errors import SettingsError
 from penstock.web.settings import ApiSettings
 
 BACKLOG = 2048
+#: Who listens over a WebSocket has little to say.
+MOST_HEARD = 64 * 1024
 
 
 class _Server(uvicorn.Server):
@@ -37,6 +39,7 @@ class Server:
             log_config=None,
             access_log=False,
             server_header=False,
+            ws_max_size=MOST_HEARD,
             timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
         )
         self._server = _Server(config)

@@ -13,6 +13,7 @@ from penstock.core.signs import Signs
 from penstock.web.envelope import answer, problem
 
 UNAVAILABLE = 503
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def signs_application(examine: Callable[[], Awaitable[Signs]], metrics: Metrics) -> ASGIApp:
@@ -32,14 +33,23 @@ def signs_application(examine: Callable[[], Awaitable[Signs]], metrics: Metrics)
             return problem(UNAVAILABLE, "Not ready", why, {"Retry-After": "5"})
         return answer({"ready": True})
 
-    async def show_metrics(request: Request) -> Response:
-        del request
-        return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
-
     return Starlette(
         routes=[
             Route("/health", health),
             Route("/readiness", readiness),
-            Route("/metrics", show_metrics),
+            _metrics_route(metrics),
         ]
     )
+
+
+def metrics_application(metrics: Metrics) -> ASGIApp:
+    """`/metrics` alone."""
+    return Starlette(routes=[_metrics_route(metrics)])
+
+
+def _metrics_route(metrics: Metrics) -> Route:
+    async def show_metrics(request: Request) -> Response:
+        del request
+        return Response(metrics.text(), media_type=METRICS_TYPE)
+
+    return Route("/metrics", show_metrics)

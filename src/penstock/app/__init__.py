@@ -6,7 +6,7 @@ What fetches is here; what works from a store is in `engine`, with what that nee
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from penstock.kernel.breaker import MemoryBreaker
 from penstock.kernel.circuits import Circuits, RuleSet
 from penstock.kernel.fallback import FallbackBreaker, FallbackPacing, FallbackRobotsCache, Link
 from penstock.kernel.fetchers.browser.fetcher import BrowserFetcher
+from penstock.kernel.fetchers.browser.kept import KeptPages
 from penstock.kernel.fetchers.browser.means import Means
 from penstock.kernel.fetchers.browser.pool import BrowserPool
 from penstock.kernel.fetchers.http import HttpFetcher
@@ -69,6 +70,8 @@ class Platform:
     #: Of all background work in this process, for its health.
     supervisors: list[Supervisor]
     browsers: BrowserPool[Any]
+    #: Pages that stay open.
+    pages: KeptPages
     #: Whether pages are opened in browsers by this process.
     has_browsers: bool
 
@@ -104,18 +107,18 @@ async def build(
         if lookup is None:
             lookup = SystemLookup(settings.admission.dns_threads)
         admission = Admission(settings.admission, lookup)
-        paces = {
-            "scrape": settings.scrape.as_policy(),
-            "monitor": settings.monitor.as_policy(),
-            "stream": settings.stream.as_policy(),
-            "catalog": settings.catalog.as_policy(),
+        retries = {
+            "stream": settings.stream.as_retry(),
+            "catalog": settings.catalog.as_retry(),
+            "live": settings.live.as_retry(),
         }
-        retries = {"stream": settings.stream.as_retry(), "catalog": settings.catalog.as_retry()}
-        policies = open_policies(settings.pacing, settings.policies, paces)
+        policies = open_book(settings)
         http = await stack.enter_async_context(HttpFetcher(settings.http, admission, clock))
         identities = Identities(settings.identity, chance)
         means = Means(settings.browser, identities, clock, chance, settings.http.max_bytes)
         browsers = await stack.enter_async_context(BrowserFetcher(means, admission))
+        staying = replace(means, settings=settings.live.as_browser(settings.browser))
+        pages = await stack.enter_async_context(KeptPages(staying, admission))
         state = await _state(settings, clock, stack)
         proxies = ProxyPool(settings.proxies, clock, state.pacing if settings.shared.url else None)
         switches = Switches()
@@ -129,7 +132,7 @@ async def build(
             identities=identities,
             retry=Retry(settings.retry, chance, retries),
             reader=open_reader(settings),
-            fetchers={http.name: http, browsers.name: browsers},
+            fetchers={http.name: http, browsers.name: browsers, pages.name: pages},
             switches=switches,
             clock=clock,
             metrics=metrics,
@@ -164,8 +167,21 @@ async def build(
             supervisor=supervisor,
             supervisors=[supervisor],
             browsers=browsers.pool,
+            pages=pages,
             has_browsers=fetches and browsers.is_offered,
         )
+
+
+def open_book(settings: Settings) -> PolicyBook:
+    """The policies of all domains, above the paces of the workloads."""
+    paces = {
+        "scrape": settings.scrape.as_policy(),
+        "monitor": settings.monitor.as_policy(),
+        "stream": settings.stream.as_policy(),
+        "catalog": settings.catalog.as_policy(),
+        "live": settings.live.as_policy(),
+    }
+    return open_policies(settings.pacing, settings.policies, paces)
 
 
 async def _from_store(

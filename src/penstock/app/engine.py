@@ -15,6 +15,7 @@ from penstock.app.cataloguing import (
     open_index,
 )
 from penstock.app.extras import needed
+from penstock.app.living import Living, open_living
 from penstock.app.monitoring import Monitoring, keep_learning_paces, limit_of, open_monitoring
 from penstock.app.scraping import open_scrape_lane
 from penstock.app.stream_servers import kafka_subscription, open_kafka_sink
@@ -62,6 +63,9 @@ from penstock.workloads.catalog.upkeep import pages_in_use as crawled_pages_in_u
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
 from penstock.workloads.fetch.lane import FetchLane, bodies_in_use, forget_outcomes
 from penstock.workloads.fetch.runs import Runs
+from penstock.workloads.live.metrics import LiveGauges
+from penstock.workloads.live.model import WORKLOAD as LIVE
+from penstock.workloads.live.upkeep import pages_in_use as live_pages_in_use
 from penstock.workloads.monitor.lane import MonitorLane
 from penstock.workloads.monitor.metrics import MonitorGauges
 from penstock.workloads.monitor.runs import LANE as MONITOR_LANE
@@ -93,6 +97,7 @@ class Engine:
     stream: StoredLane
     cataloguing: Cataloguing
     index: SearchIndex
+    living: Living
     waiters: Waiters
     source: Source
     receiver: Receiver
@@ -180,6 +185,7 @@ async def open_engine(
             ops=monitoring.ops,
         )
         index = await open_index(settings, store, clock, stack)
+        living = open_living(settings, platform, store, blobs=blobs, ops=monitoring.ops)
         every: list[Lane] = [fetch, scrape, monitoring.lane, stream, *catalog.lanes]
         lanes = _choose_lanes(every, only)
         heartbeat = Heartbeat(
@@ -226,6 +232,7 @@ async def open_engine(
             stream=stream,
             cataloguing=catalog,
             index=index,
+            living=living,
             waiters=waiters,
             source=ways.source,
             receiver=ways.receiver,
@@ -283,8 +290,9 @@ async def _distribute(
 
 def _choose_lanes(all_lanes: Sequence[Lane], only: Collection[str]) -> Mapping[str, Lane]:
     lanes = {lane.name: lane for lane in all_lanes}
-    if unknown := set(only) - set(lanes):
-        raise SettingsError(f"no such lane: {', '.join(unknown)}; there are {', '.join(lanes)}")
+    if unknown := set(only) - {*lanes, LIVE}:
+        known = ", ".join([*lanes, LIVE])
+        raise SettingsError(f"no such lane: {', '.join(unknown)}; there are {known}")
     return {name: lane for name, lane in lanes.items() if not only or name in only}
 
 
@@ -295,6 +303,8 @@ def start_gauges(platform: Platform, engine: Engine) -> None:
     start("gauges of targets", lambda: gauges.keep_looking(clock))
     crawled = CatalogGauges(platform.metrics, store)
     start("gauges of crawl tasks", lambda: crawled.keep_looking(clock))
+    watched = LiveGauges(platform.metrics, store)
+    start("gauges of feeds", lambda: watched.keep_looking(clock))
     depth = partial(stored_depth, engine.rows)
     start("gauges of pages", lambda: keep_showing(platform, engine.stream.metrics, depth))
 
@@ -323,7 +333,11 @@ async def start_services(
         delivery = Delivery(relay, Seat(store, engine.heartbeat, f"relay {sink.name}"))
         start(f"relay {sink.name}", partial(_keep_delivering, delivery, clock))
         services.append(delivery)
-    of_workloads = [*engine.monitoring.chores(), *engine.cataloguing.chores()]
+    of_workloads = [
+        *engine.monitoring.chores(),
+        *engine.cataloguing.chores(),
+        *engine.living.upkeep.chores(),
+    ]
     for chore in [*_chores(settings, store), *of_workloads]:
         seat = Seat(store, engine.heartbeat, f"chore {chore.name}")
         start(chore.name, partial(keep_doing, chore, seat.is_ours, clock))
@@ -400,7 +414,9 @@ async def blobs_in_use(store: Store, addresses: Sequence[str]) -> set[str]:
     files = await files_in_use(store, addresses)
     crawled = await crawled_pages_in_use(store, addresses)
     pictures = await images_in_use(store, addresses)
-    return fetched | files | crawled | pictures | await pages_in_use(store, addresses)
+    evidence = await live_pages_in_use(store, addresses)
+    kept = fetched | files | crawled | pictures | evidence
+    return kept | await pages_in_use(store, addresses)
 
 
 async def _keep_delivering(delivery: Delivery, clock: Clock) -> None:

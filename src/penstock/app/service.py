@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 
 from penstock.api.application import create_application
 from penstock.api.health import Doctor, PoolStats, QueueStats, Vitals, health_routes
+from penstock.api.live import live_health_routes
 from penstock.api.server import Server
 from penstock.app import Platform
 from penstock.app.catalog_service import service_of as catalog_of
@@ -15,12 +16,15 @@ from penstock.app.engine import Engine
 from penstock.app.monitor_service import service_of
 from penstock.app.proxies import proxies_on
 from penstock.app.stream_service import stream_of
+from penstock.core.clock import Clock
 from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.settings import Settings
 from penstock.web.guard import Guard
 from penstock.web.keys import KeyRing, Keys, RateLimiter, service_key
+from penstock.web.waiting import Waiters
 from penstock.workloads.catalog.routes import catalog_routes
+from penstock.workloads.live.routes import live_routes
 from penstock.workloads.monitor.routes import monitor_routes
 from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.routes import Desk, scrape_routes
@@ -32,25 +36,34 @@ from penstock.workloads.scrape.sync import ImmediateScraper
 from penstock.workloads.stream.routes import stream_routes
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
     """An application and what steers it; `new_key` is a service key that was just made."""
 
     application: ASGIApp
-    service: ScrapeService
     stopping: Stopping
+    #: Those who are let go when all stops.
+    waiters: tuple[Waiters, ...]
     service_key: str
     new_key: str | None = None
 
     def stop(self) -> None:
-        """Take no new work; who watches a job is let go."""
+        """Take no new work; who watches a job or a feed is let go."""
         self.stopping.is_set = True
-        self.service.waiters.wake_all()
+        for each in self.waiters:
+            each.wake_all()
 
     def let_go(self) -> None:
         """Answer who still waits for a task: it will not be over while we are here."""
         self.stopping.is_final = True
         self.stop()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api(Served):
+    """The whole API."""
+
+    service: ScrapeService
 
 
 def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
@@ -73,7 +86,6 @@ def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
         is_stopping=stopping,
     )
     key, is_new = service_key(settings.api, settings.store.keys)
-    guard = Guard(KeyRing(Keys(engine.store), key, settings.api, clock), RateLimiter(clock))
     doctor = Doctor(_vitals(platform, engine, stopping))
     routers = [
         scrape_routes(desk),
@@ -82,10 +94,49 @@ def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
         *catalog_routes(
             catalog_of(settings, engine, clock), proxies_on(settings, engine.store), stopping
         ),
+        *live_routes(engine.living.service(), engine.living.examine, stopping),
         health_routes(doctor, platform.metrics),
     ]
-    application = create_application(routers, guard, settings.api, clock, platform.metrics)
-    return Api(application, service, stopping, key, key if is_new else None)
+    guard = _guard(settings, engine, clock, key)
+    return Api(
+        application=create_application(routers, guard, settings.api, clock, platform.metrics),
+        service=service,
+        stopping=stopping,
+        waiters=(service.waiters, engine.living.waiters),
+        service_key=key,
+        new_key=key if is_new else None,
+    )
+
+
+def open_live_api(settings: Settings, platform: Platform, engine: Engine) -> Served:
+    """The API of a process that watches live pages and does nothing else."""
+    stopping, living = Stopping(settings.api.retry_after_seconds), engine.living
+    key, is_new = service_key(settings.api, settings.store.keys)
+
+    def trouble() -> str | None:
+        if stopping():
+            return "the service is shutting down"
+        return None if living.supervision else "no feeds are watched yet"
+
+    examine = living.examine if settings.live.health_check_enabled else None
+    routers = [
+        *live_routes(living.service(), living.examine, stopping),
+        live_health_routes(examine, trouble, platform.metrics),
+    ]
+    clock = platform.clock
+    guard = _guard(settings, engine, clock, key)
+    return Served(
+        application=create_application(routers, guard, settings.api, clock, platform.metrics),
+        stopping=stopping,
+        waiters=(living.waiters,),
+        service_key=key,
+        new_key=key if is_new else None,
+    )
+
+
+def _guard(settings: Settings, engine: Engine, clock: Clock, key: str) -> Guard:
+    ring = KeyRing(Keys(engine.store), key, settings.api, clock)
+    return Guard(ring, RateLimiter(clock))
 
 
 def _service(settings: Settings, platform: Platform, engine: Engine) -> ScrapeService:
@@ -127,9 +178,11 @@ def _vitals(platform: Platform, engine: Engine, stopping: Stopping) -> Vitals:
 
 
 @asynccontextmanager
-async def open_server(api: Api, settings: Settings) -> AsyncIterator[Server]:
+async def open_server(
+    api: Served, settings: Settings, setting: str = "PENSTOCK_API__PORT"
+) -> AsyncIterator[Server]:
     """A server on the port of the settings, which is given back when the block is left."""
-    server = Server(api.application, settings.api, before_stop=api.let_go)
+    server = Server(api.application, settings.api, before_stop=api.let_go, setting=setting)
     try:
         yield server
     finally:

@@ -35,6 +35,7 @@ COMMANDS = {
     "monitor": Place("monitor"),
     "catalog": Place("catalog"),
     "stream": Place("stream"),
+    "live": Place("live"),
     "events": Place("events"),
     "webhooks": Place("webhooks"),
     "keys": Place("keys"),

@@ -44,7 +44,7 @@ def capture(
         penstock capture lamp.html.gz --url https://myshop.example/lamp --as myshop/lamp
     """
     settings = load_settings()
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     folder = case_folder(settings.extract.golden, name)
     if folder.exists() and not force:
         raise SettingsError(f"{folder} exists; choose another name, or replace it with --force")

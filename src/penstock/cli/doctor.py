@@ -51,7 +51,7 @@ def _examine() -> list[Finding]:
         settings = load_settings()
     except PenstockError as error:
         return [Finding("settings", "problem", str(error), "correct this setting")]
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     checks: list[Callable[[Settings], Finding]] = [
         _settings,
         _admission,

@@ -74,7 +74,7 @@ def extract(
     """
     _check_usage(pages, manifest, [out, jobs])
     settings = load_settings()
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     if manifest:
         count = jobs or os.cpu_count() or 1
         code = run_manifest(Manifest(manifest, out, wanted, explain, count), settings)

@@ -63,7 +63,7 @@ def fetch(
         complain("nothing to fetch: give URLs or -f FILE (see penstock fetch --help)")
         raise typer.Exit(ExitCode.USAGE)
     settings = load_settings()
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     output = OutputOptions(as_json, save, leftovers, metrics)
     output.prepare()
     wait = settings.fetch.patience_seconds if patience is None else patience

@@ -31,7 +31,7 @@ def show(
 ) -> None:
     """Show the policy in force for a domain, and where each value comes from."""
     settings = load_settings()
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     book = open_policies(settings.pacing, settings.policies)
     host = parse(domain if "://" in domain else f"http://{domain}/").host
     policy = book.look_up(host, workload)

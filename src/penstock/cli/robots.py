@@ -36,7 +36,7 @@ def check(
     Exit code 1 if any URL is denied.
     """
     settings = load_settings()
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     file = _read_file(robots, settings) if robots else None
     ask = _Asker(settings, file, agent or settings.identity.product, obey_star)
     decisions = asyncio.run(ask.about(urls))

@@ -43,7 +43,7 @@ def with_store(
 ) -> T:
     """Run something with the store of the settings; its tables are brought up to date first."""
     settings = load_settings()
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     check(settings.store)
 
     async def run() -> T:

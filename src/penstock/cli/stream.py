@@ -121,7 +121,7 @@ def init(
 ) -> None:
     """Create the topic of page events in Kafka; one that is there stays as it is."""
     settings = load_settings()
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     stream = settings.stream
     if not stream.uses_servers:
         stdout().print("events are in the store: there is nothing to create")
@@ -226,7 +226,7 @@ def _told(what: str, number: int, as_json: bool) -> None:
 
 def _at_desk(ask: Callable[[Settings, Desk], Awaitable[T]]) -> T:
     settings = load_settings()
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
 
     async def run() -> T:
         async with open_desk(settings, SystemClock()) as desk:

@@ -20,7 +20,7 @@ def links() -> None:
     Kafka any number of these may run.
     """
     settings = load_settings()
-    configure(settings.log.service_level)
+    configure(settings.log.service_level, form=settings.log.form)
     try:
         uvloop.run(_follow(settings))
     except asyncio.CancelledError:

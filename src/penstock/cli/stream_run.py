@@ -34,7 +34,7 @@ def run(
     if not settings.stream.uses_servers:
         run_parts(settings, Parts(works=True, serves=True, answers=True, only=[NAME]))
         return
-    configure(settings.log.service_level)
+    configure(settings.log.service_level, form=settings.log.form)
     collect_rarely()
     try:
         uvloop.run(_serve(settings, settings.stream.port if port is None else port))

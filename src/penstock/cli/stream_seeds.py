@@ -66,7 +66,8 @@ def run(
         raise typer.Exit(ExitCode.USAGE)
     settings = with_shared_redis(load_settings())
     seeds = _load(file, settings)
-    configure(settings.log.level if once else settings.log.service_level)
+    level = settings.log.level if once else settings.log.service_level
+    configure(level, form=settings.log.form)
     if once:
         _show(uvloop.run(_push_once(settings, seeds)), as_json)
     else:

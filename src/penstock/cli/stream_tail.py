@@ -31,7 +31,7 @@ def tail(
 ) -> None:
     """Show the last pages, oldest first, and whether their bodies are still in the cache."""
     settings = load_settings()
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     if not settings.stream.uses_servers:
         require_store(settings.store)
     if bodies:

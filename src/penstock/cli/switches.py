@@ -45,7 +45,7 @@ def resume(domain: Domain = None, as_json: AsJson = False) -> None:
 def _throw(change: Callable[[Switchboard], Awaitable[object]]) -> dict[str, str]:
     """Throw a switch wherever there are some; what is paused then."""
     settings = with_shared_redis(load_settings())
-    configure(settings.log.level)
+    configure(settings.log.level, form=settings.log.form)
     if not settings.shared.url:
         require_store(settings.store)
 

@@ -25,6 +25,7 @@ from penstock.core.clock import SystemClock
 from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
 from penstock.settings import Settings, load_settings
+from penstock.workloads.live.model import WORKLOAD as LIVE
 
 Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Where the API listens.")]
 
@@ -37,6 +38,20 @@ class Parts:
     serves: bool = False
     answers: bool = False
     only: Collection[str] = ()
+
+    @property
+    def claims(self) -> bool:
+        """Whether items are taken from the queue; live pages are not in it."""
+        return self.works and not self.is_live_alone
+
+    def watches(self, settings: Settings) -> bool:
+        """Whether live pages are watched; who asks for them by name overrules the setting."""
+        return self.works and (LIVE in self.only or (not self.only and settings.live.enabled))
+
+    @property
+    def is_live_alone(self) -> bool:
+        """Whether there is nothing but live pages."""
+        return set(self.only) == {LIVE}
 
 
 def up(
@@ -75,15 +90,18 @@ def api(port: Port = None) -> None:
 
 def _settings(port: int | None = None) -> Settings:
     settings = load_settings()
-    if port is None:
-        return settings
+    return settings if port is None else with_port(settings, port)
+
+
+def with_port(settings: Settings, port: int) -> Settings:
+    """The same, with the API at another port."""
     section = settings.api.model_copy(update={"port": port})
     return settings.model_copy(update={"api": section})
 
 
 def run_parts(settings: Settings, parts: Parts) -> None:
     """Run some of the platform until it is stopped."""
-    configure(settings.log.service_level)
+    configure(settings.log.service_level, form=settings.log.form)
     collect_rarely()
     try:
         uvloop.run(_serve(settings, parts))
@@ -106,19 +124,29 @@ async def _serve(settings: Settings, parts: Parts) -> None:
         ended = asyncio.Event()
         gently: list[Callable[[], None]] = [engine.stop, ended.set]
         at_once: list[Callable[[], None]] = [engine.abort]
+        if parts.watches(settings):
+            at_once.append(await _watch(engine, stack))
         answering = None
         if parts.answers:
             start_gauges(platform, engine)
-            answering = await _answer(settings, platform, engine, stack)
+            engine.living.start_gauges(engine.supervisor)
+            answering = await _answer(settings, platform, engine, parts, stack)
             gently.append(answering.turn_away)
             at_once.append(answering.stop)
         on_signals(lambda: _call(gently), lambda: _call(at_once))
         stderr().print(f"penstock is up as {engine.heartbeat.id}; Ctrl-C ends it", markup=False)
-        await (engine.work() if parts.works else ended.wait())
+        await (engine.work() if parts.claims else ended.wait())
         if answering:
             await answering.end()
         for delivery in deliveries:
             await delivery.deliver_due()
+
+
+async def _watch(engine: Engine, stack: AsyncExitStack) -> Callable[[], None]:
+    """Watch live pages until the stack is left; what to call if that has to be at once."""
+    supervision = await engine.living.watch(lambda: engine.heartbeat.id, engine.supervisor, stack)
+    stack.push_async_callback(supervision.stop)
+    return supervision.abort
 
 
 def _call(functions: Collection[Callable[[], None]]) -> None:
@@ -164,12 +192,13 @@ def _show_secret(settings: Settings, what: str, secret: str) -> None:
 
 
 async def _answer(
-    settings: Settings, platform: Platform, engine: Engine, stack: AsyncExitStack
+    settings: Settings, platform: Platform, engine: Engine, parts: Parts, stack: AsyncExitStack
 ) -> _Answering:
     """Serve the API beside everything else."""
-    from penstock.app.service import open_api, open_server  # noqa: PLC0415 - heavy
+    from penstock.app.service import open_api, open_live_api, open_server  # noqa: PLC0415 - heavy
 
-    made = open_api(settings, platform, engine)
+    open_it = open_live_api if parts.is_live_alone else open_api
+    made = open_it(settings, platform, engine)
     server = await stack.enter_async_context(open_server(made, settings))
     if made.new_key:
         _show_secret(settings, "the service key", made.new_key)

@@ -1,4 +1,4 @@
-"""A typed client of the scrape API, the price monitor and the catalogue; the check of webhooks.
+"""A typed client of everything that the API offers; the check of webhooks.
 
 with Client("http://127.0.0.1:8001", key) as penstock:
     job = penstock.batch([Target(target_type="product", target_url=url, workspace_id="acme")])
@@ -7,6 +7,8 @@ with Client("http://127.0.0.1:8001", key) as penstock:
     penstock.monitor.targets.add("https://shop.example/product/1", schedule="6h")
     penstock.catalog.submit(["https://shop.example/product/1"])
     lamps = list(penstock.catalog.products.search("desk lamp", price_max="50"))
+    for event in penstock.live.events("final"):
+        print(event)
 """
 
 from penstock.client.async_rest import AsyncClient
@@ -34,6 +36,19 @@ from penstock.client.errors import (
     Unauthenticated,
     Unavailable,
     WebhookInvalid,
+)
+from penstock.client.live_models import (
+    Feed,
+    FeedDetail,
+    FeedError,
+    HealthEntry,
+    LiveEnd,
+    LiveEvent,
+    LiveGap,
+    LiveReader,
+    LiveStanding,
+    LiveUpdate,
+    Reading,
 )
 from penstock.client.models import (
     Adapter,
@@ -69,16 +84,26 @@ __all__ = [
     "Conflict",
     "CrawlProgress",
     "CrawlTask",
+    "Feed",
+    "FeedDetail",
+    "FeedError",
     "File",
     "Forbidden",
     "FoundPage",
     "FoundProduct",
+    "HealthEntry",
     "InvalidRequest",
     "Job",
     "JobAccepted",
     "JobEvent",
     "JobStatus",
     "Launch",
+    "LiveEnd",
+    "LiveEvent",
+    "LiveGap",
+    "LiveReader",
+    "LiveStanding",
+    "LiveUpdate",
     "NotFound",
     "NotInTime",
     "NotReached",
@@ -88,6 +113,7 @@ __all__ = [
     "ProductImage",
     "QuarantinedOffer",
     "RateLimited",
+    "Reading",
     "Result",
     "Retrying",
     "Run",

@@ -19,10 +19,12 @@ from penstock.client.exchange import (
     Attempts,
     http_options,
     looks,
+    reader_of,
     request_options,
     stream_options,
 )
 from penstock.client.groups import Awaited
+from penstock.client.live import Live
 from penstock.client.models import (
     Adapters,
     Job,
@@ -41,7 +43,6 @@ from penstock.client.models import (
 from penstock.client.monitor import Monitor
 from penstock.client.retrying import Retrying
 from penstock.client.stream_calls import Stream
-from penstock.client.streams import EventReader
 
 T = TypeVar("T")
 
@@ -71,6 +72,8 @@ class AsyncClient:
         self.catalog = Catalog[Awaited](self)
         #: The page fetcher's queue, events and dead letters.
         self.stream = Stream[Awaited](self)
+        #: Pages that change by the second.
+        self.live = Live[Awaited](self)
 
     async def __aenter__(self) -> Self:
         return self
@@ -188,7 +191,7 @@ class AsyncClient:
 
     async def watch(self, call: Call[bytes]) -> AsyncIterator[JobEvent]:
         """What a stream tells, to its end; one that breaks is taken up again."""
-        attempts, reader = Attempts(call, self._retrying), EventReader()
+        attempts, reader = Attempts(call, self._retrying), reader_of(call)
         while True:
             try:
                 stream = self._http.stream("GET", call.path, **stream_options(reader))

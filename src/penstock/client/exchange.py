@@ -9,7 +9,7 @@ from penstock.client import calls
 from penstock.client.calls import Call
 from penstock.client.errors import ClientError, NotReached
 from penstock.client.retrying import WORTH_A_RETRY, Retrying
-from penstock.client.streams import EventReader
+from penstock.client.streams import LAST_EVENT_ID, EventReader
 
 TIMEOUT = 30.0
 #: A stream shows a sign of life every 15 seconds.
@@ -106,11 +106,16 @@ def request_options(call: Call[Any], timeout: float) -> dict[str, Any]:
     }
 
 
+def reader_of(call: Call[Any]) -> EventReader:
+    """Who reads a stream, from the place that the call names."""
+    return EventReader(call.headers.get(LAST_EVENT_ID, ""))
+
+
 def stream_options(reader: EventReader) -> dict[str, Any]:
     """How a stream is asked for: from where the last one broke."""
     headers = {"Accept": "text/event-stream"}
     if reader.last_id:
-        headers["Last-Event-ID"] = reader.last_id
+        headers[LAST_EVENT_ID] = reader.last_id
     return {"headers": headers, "timeout": httpx.Timeout(TIMEOUT, read=STREAM_TIMEOUT)}
 
 

@@ -22,10 +22,12 @@ from penstock.client.exchange import (
     Attempts,
     http_options,
     looks,
+    reader_of,
     request_options,
     stream_options,
 )
 from penstock.client.groups import Blocking
+from penstock.client.live import Live
 from penstock.client.models import (
     Adapters,
     Job,
@@ -44,7 +46,6 @@ from penstock.client.models import (
 from penstock.client.monitor import Monitor
 from penstock.client.retrying import Retrying
 from penstock.client.stream_calls import Stream
-from penstock.client.streams import EventReader
 
 T = TypeVar("T")
 
@@ -74,6 +75,8 @@ class Client:
         self.catalog = Catalog[Blocking](self)
         #: The page fetcher's queue, events and dead letters.
         self.stream = Stream[Blocking](self)
+        #: Pages that change by the second.
+        self.live = Live[Blocking](self)
 
     def __enter__(self) -> Self:
         return self
@@ -191,7 +194,7 @@ class Client:
 
     def watch(self, call: Call[bytes]) -> Iterator[JobEvent]:
         """What a stream tells, to its end; one that breaks is taken up again."""
-        attempts, reader = Attempts(call, self._retrying), EventReader()
+        attempts, reader = Attempts(call, self._retrying), reader_of(call)
         while True:
             try:
                 stream = self._http.stream("GET", call.path, **stream_options(reader))

@@ -8,12 +8,16 @@ import orjson
 from penstock.client.errors import ClientError
 from penstock.client.models import JobEvent
 
+LAST_EVENT_ID = "Last-Event-ID"
+
 
 class EventReader:
     """Puts the lines of a stream together; remembers where a broken one is to be taken up."""
 
-    def __init__(self) -> None:
-        self.last_id = ""
+    def __init__(self, last_id: str = "") -> None:
+        #: Of the last event that was had whole.
+        self.last_id = last_id
+        self._id = last_id
         self._name = ""
         self._data: list[str] = []
 
@@ -30,16 +34,17 @@ class EventReader:
             case "data":
                 self._data.append(value)
             case "id":
-                self.last_id = value
+                self._id = value
             case _:
                 # A comment keeps the connection alive; other fields are not for us.
                 return
 
     def begin(self) -> None:
         """A new connection: what an older one left unfinished is void."""
-        self._name, self._data = "", []
+        self._id, self._name, self._data = self.last_id, "", []
 
     def _complete(self) -> Iterator[JobEvent]:
+        self.last_id = self._id
         if self._data:
             data = self._read()
             fields = data if isinstance(data, dict) else {"value": data}

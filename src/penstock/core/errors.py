@@ -9,6 +9,7 @@
     ├── EventsLost           events are not confirmed; they may be sent again
     ├── EventRefused         an event can never be sent as it is
     ├── BlobError            a blob cannot be kept or read; says what to do about it
+    ├── JournalFailed        updates of live pages cannot be kept on disk, or read from there
     ├── PoolExhausted        no browser came free in time, or there is no memory for a page
     ├── NotDelivered         a receiver did not take a webhook; says why
     ├── CredentialNotFound   the backend has no credential of a provider for a workspace
@@ -23,6 +24,7 @@
     ├── SecretLost           no key opens something that was kept encrypted; see `core.secrets`
     ├── ExportRefused        a receiver of the catalogue does not take what it is sent
     ├── ExportLost           it does not answer, or has no room; see `products.exporting`
+    ├── OptionsRefused       a live adapter cannot work with a feed's options; see `extract.live`
     ├── ApiError             what a caller of the API is told; its tree is in `web.errors`
     ├── ClientError          what our client is told by a service; see `client.errors`
     └── StoreError           the database refused something
@@ -80,6 +82,10 @@ class EventRefused(PenstockError):
 
 class BlobError(PenstockError):
     """A blob cannot be kept or read: no room, no rights, no server, or it is damaged."""
+
+
+class JournalFailed(PenstockError):
+    """What must not be lost cannot be written to disk, or not be read from there; says where."""
 
 
 class SecretLost(PenstockError):

@@ -2,20 +2,24 @@
 
 Every line has `timestamp`, `level`, `event` and `request_id`. Values under secret-sounding
 names, credentials and URL queries are cut out wherever they stand, and JSON escaping keeps
-a page or URL from forging a line of its own.
+a page or URL from forging a line of its own. Who reads them without a machine may have plain
+lines instead, of which the same holds.
 """
 
+import json
 import logging
 import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
 Logger = structlog.typing.FilteringBoundLogger
+#: JSON for machines, or lines for people.
+Form = Literal["json", "lines"]
 
 REDACTED = "[redacted]"
 NO_REQUEST = "-"
@@ -38,10 +42,12 @@ _QUERY_IN_URL = re.compile(r"(:[/\\]+[^\s?#]*[?#])\S+")
 #: A value that is a URL may have spaces in its query.
 _QUERY_OF_URL = re.compile(r"\A(\s*[a-z][a-z0-9+.-]*:[/\\]+[^?#]*[?#]).+", re.I | re.S)
 _AUTHORIZATION_VALUE = re.compile(r"\b(bearer|basic)\s+\S+", re.I)
+#: What stands for itself in a line for people.
+_WORD = re.compile(r'[^\s"=]+')
 _SECRET_HEADER = re.compile(r"((?:authorization|cookie)[\"']?\s*[:=]\s*)[^\r\n]+", re.I)
 
 
-def configure(level: str = "WARNING", stream: TextIO | None = None) -> None:
+def configure(level: str = "WARNING", stream: TextIO | None = None, form: Form = "json") -> None:
     """Set up the process's logs; call once, at the start of a command."""
     structlog.configure(
         processors=[
@@ -51,7 +57,7 @@ def configure(level: str = "WARNING", stream: TextIO | None = None) -> None:
             structlog.processors.format_exc_info,
             _ensure_request_id,
             _redact_event,
-            structlog.processors.JSONRenderer(),
+            structlog.processors.JSONRenderer() if form == "json" else _as_line,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
         # Standard error may be another by the time something is logged.
@@ -122,3 +128,20 @@ def _ensure_request_id(_: WrappedLogger, __: str, event: EventDict) -> EventDict
 def _redact_event(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     clean: EventDict = redact(event)
     return clean
+
+
+def _as_line(_: WrappedLogger, __: str, event: EventDict) -> str:
+    """A line for people; a traceback follows it, moved in, so that nothing passes for a line."""
+    start = f"{event.pop('timestamp')} {event.pop('level'):<8} {_one_line(event.pop('event'))}"
+    trace = str(event.pop("exception", "")).splitlines()
+    rest = (f"{_word(name)}={_word(value)}" for name, value in event.items())
+    return "\n    ".join([" ".join([start, *rest]), *map(_one_line, trace)])
+
+
+def _one_line(value: Any) -> str:
+    return value if isinstance(value, str) and value.isprintable() else json.dumps(value)
+
+
+def _word(value: Any) -> str:
+    is_word = isinstance(value, str) and _WORD.fullmatch(value) and value.isprintable()
+    return value if is_word else json.dumps(value)

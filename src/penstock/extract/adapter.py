@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.core.urls import Url
 from penstock.extract.page.document import Document
+from penstock.extract.url_patterns import UrlPatterns, begins_with_domain
 from penstock.kernel.records import Evidence, Extraction, ExtractReason, Kind
 
 SEMVER = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
@@ -63,17 +64,7 @@ class Adapter:
     login: str = ""
 
     def __post_init__(self) -> None:
-        if not ID.fullmatch(self.id):
-            raise ValueError(f"adapter {self.id!r}: an id has lower case letters, digits, _ and -")
-        if not SEMVER.fullmatch(self.version):
-            raise ValueError(f"adapter {self.id}: version {self.version!r} is not like 1.2.3")
-        for pattern in self.urls:
-            host = pattern.partition("/")[0]
-            if not host or "*" in host or ":" in host:
-                raise ValueError(
-                    f"adapter {self.id}: pattern {pattern!r} does not begin with a domain "
-                    "like shop.example"
-                )
+        check_identity(self.id, self.version, self.urls)
 
     @property
     def name(self) -> str:
@@ -95,26 +86,22 @@ class Adapter:
 
     def matching(self, url: Url) -> str | None:
         """The most specific of the adapter's patterns that fits a URL."""
-        address = _address(url)
-        rules = ((one, rule) for host, one, rule in self._rules if host in address)
-        fitting = [pattern for pattern, rule in rules if rule.fullmatch(address)]
-        return max(fitting, key=lambda pattern: (precision(pattern), pattern), default=None)
+        return self._patterns.matching(url)
 
     @cached_property
-    def _rules(self) -> list[tuple[str, str, re.Pattern[str]]]:
-        return [(one.partition("/")[0].lower(), one, _compile(one)) for one in self.urls]
+    def _patterns(self) -> UrlPatterns:
+        return UrlPatterns(self.urls)
 
 
-def precision(pattern: str) -> int:
-    """How much a pattern says: what `*` stands for does not count."""
-    return len(pattern) - pattern.count("*")
-
-
-def _address(url: Url) -> str:
-    return f".{url.host}{url.target}"
-
-
-def _compile(pattern: str) -> re.Pattern[str]:
-    host, slash, path = pattern.partition("/")
-    glob = ".*".join(re.escape(part) for part in (slash + path or "/*").split("*"))
-    return re.compile(rf"(?:\.[^/]*)?\.{re.escape(host.lower())}{glob}", re.DOTALL)
+def check_identity(adapter_id: str, version: str, urls: Sequence[str]) -> None:
+    """Raise ValueError unless an adapter is named, numbered and placed as all are."""
+    if not ID.fullmatch(adapter_id):
+        raise ValueError(f"adapter {adapter_id!r}: an id has lower case letters, digits, _ and -")
+    if not SEMVER.fullmatch(version):
+        raise ValueError(f"adapter {adapter_id}: version {version!r} is not like 1.2.3")
+    for pattern in urls:
+        if not begins_with_domain(pattern):
+            raise ValueError(
+                f"adapter {adapter_id}: pattern {pattern!r} does not begin with a domain "
+                "like shop.example"
+            )

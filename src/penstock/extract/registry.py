@@ -1,19 +1,16 @@
 """The registry: which adapters there are, and which of them reads a URL, and why."""
 
-import importlib.util
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
-from pathlib import Path
-from typing import Any, get_args
-from zlib import crc32
+from typing import get_args
 
 from penstock.core.errors import SettingsError
 from penstock.core.urls import Url, parse
-from penstock.extract.adapter import Adapter, precision
+from penstock.extract.adapter import Adapter
 from penstock.extract.adapters import ADAPTERS
+from penstock.extract.loading import Loader
 from penstock.extract.page.document import Document
+from penstock.extract.url_patterns import precision
 from penstock.kernel.model import Page
 from penstock.kernel.records import Extraction, Kind
 
@@ -177,52 +174,9 @@ def _why_not(adapter: Adapter, chosen: Adapter, url: Url, wanted: str) -> str:
 
 def open_registry(named: Sequence[str] = (), candidates: Sequence[str] = ()) -> Registry:
     """Penstock's own adapters and those that the settings name."""
-    registry = Registry(ADAPTERS)
+    registry, loader = Registry(ADAPTERS), Loader(Adapter, SETTING, ENTRY_POINTS)
     for name in named:
-        registry.register(_load(name))
+        registry.register(loader.load(name))
     for name in candidates:
-        registry.register_candidate(_load(name))
+        registry.register_candidate(loader.load(name))
     return registry
-
-
-def _load(name: str) -> Adapter:
-    return _load_file(Path(name)) if name.endswith(".py") else _load_entry(name)
-
-
-def _load_entry(name: str) -> Adapter:
-    found = sorted(
-        {entry.value: entry for entry in entry_points(group=ENTRY_POINTS, name=name)}.items()
-    )
-    if not found:
-        raise SettingsError(f"{SETTING}: no installed package has an adapter '{name}'")
-    if len(found) > 1:
-        places = " and ".join(value for value, _ in found)
-        raise SettingsError(f"{SETTING}: several packages have an adapter '{name}': {places}")
-    try:
-        thing = found[0][1].load()
-    except Exception as error:  # an adapter may be anybody's
-        raise SettingsError(f"{SETTING}: adapter '{name}' cannot be loaded: {error!r}") from error
-    return _checked(thing, name)
-
-
-def _load_file(path: Path) -> Adapter:
-    """The `ADAPTER` of a Python file."""
-    name = f"penstock_adapter_{path.stem}_{crc32(str(path.resolve()).encode()):08x}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise SettingsError(f"{SETTING}: there is no file {path}")
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look for the module that they are defined in.
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # an adapter may be anybody's
-        del sys.modules[name]
-        raise SettingsError(f"{SETTING}: {path} cannot be loaded: {error!r}") from error
-    return _checked(getattr(module, "ADAPTER", None), str(path))
-
-
-def _checked(thing: Any, where: str) -> Adapter:
-    if not isinstance(thing, Adapter):
-        raise SettingsError(f"{SETTING}: {where} has no ADAPTER of type Adapter")
-    return thing

@@ -34,7 +34,8 @@ def browsing_for(visit: Visit, proxy: Proxy | None) -> Browsing:
     own = request.headers if _is_at_home(visit) else NO_HEADERS
     block = policy.block_resources
     if block is None:
-        block = request.extract is not None and not request.screenshot
+        is_read = request.extract is not None or bool(request.keep)
+        block = is_read and not request.screenshot
     return Browsing(
         own_headers={**dict(policy.headers), **own},
         cookies=_cookies_for(visit),
@@ -45,6 +46,7 @@ def browsing_for(visit: Visit, proxy: Proxy | None) -> Browsing:
         block_resources=block,
         masked=policy.identity == "browser",
         region=proxy.region if proxy else policy.proxy.region,
+        keep=request.keep,
     )
 
 

@@ -36,6 +36,8 @@ class Circuit:
     probe_until: float = 0.0
     #: In a row, up to now: those that opened it, and the probes since.
     failures: int = 0
+    #: Seconds for which somebody opened it, instead of the cooldown of the rule.
+    told: float = 0.0
 
 
 class MemoryBreaker:
@@ -100,17 +102,27 @@ class MemoryBreaker:
             if circuit.state != "closed"
         ]
 
+    def open_for(self, domain: str, seconds: float) -> None:
+        """Open a circuit whatever was counted; a bad probe opens it for as long again."""
+        circuit = self._circuits.get(domain) or self._new_circuit(domain)
+        circuit.told, circuit.probe_until = seconds, 0.0
+        self._open(circuit, seconds)
+
+    def close(self, domain: str) -> None:
+        """Close a circuit whatever was counted; what is still under way is not."""
+        self._circuits.pop(domain, None)
+
     def _judge_probe(self, circuit: Circuit, well: bool | None) -> None:
         circuit.probe_until = 0.0
         if well is False:
             circuit.failures += 1
             longer = circuit.cooldown * self._rule.cooldown_factor
-            self._open(circuit, min(longer, self._rule.max_cooldown_seconds))
+            self._open(circuit, circuit.told or min(longer, self._rule.max_cooldown_seconds))
         elif well:
             circuit.good_probes += 1
             if circuit.good_probes >= self._rule.probes_to_close:
                 circuit.state, circuit.epoch = "closed", self._next_epoch()
-                circuit.failures = 0
+                circuit.failures, circuit.told = 0, 0.0
 
     def _count(self, domain: str, circuit: Circuit, well: bool) -> None:
         circuit.recent.append(well)

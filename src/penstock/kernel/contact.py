@@ -25,6 +25,8 @@ from penstock.kernel.switches import Switches
 from penstock.kernel.ways import Ways
 
 TASK_TIMEOUT = Refused("task_timeout", "the time that the caller grants is over", gate="timeout")
+#: Fetchers that open pages in browsers.
+IN_BROWSERS = frozenset({"browser", "kept"})
 #: What came back, if anything did, and why it is no page, if it is none.
 Answer = tuple[Page | Redirect | None, Failure | None]
 
@@ -155,7 +157,7 @@ class Contact:
             proxy=proxy,
             max_bytes=self._max_robots_bytes if is_errand else None,
             truncate=is_errand,
-            browsing=browsing_for(visit, proxy) if fetcher.name == "browser" else None,
+            browsing=browsing_for(visit, proxy) if fetcher.name in IN_BROWSERS else None,
         )
 
     def _carried(self, visit: Visit, reply: Page | Redirect | None, sent: float) -> Carried | None:

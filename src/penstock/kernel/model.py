@@ -21,11 +21,12 @@ class Request:
 
     `headers` and `cookies` are the caller's own: they are sent to the URL's origin and nowhere
     else. `extract` names an adapter or a target type, is empty for the adapter of the URL, or None
-    for no record. `fetcher` is `http`, `browser`, or empty to let policy and adapter decide.
+    for no record. `fetcher` is `http`, `browser` or `kept`, or empty: policy and adapter decide.
     `timeout` is how many seconds contact with the site may take in all, over every attempt.
     `etag`, `last_modified` and `content_hash` (SHA-256 of the body) are of the page as it is known.
 
-    Only a browser can wait for a CSS selector (`wait_for`), `scroll` and take a `screenshot`.
+    Only a browser can wait for a CSS selector (`wait_for`), `scroll` and take a `screenshot`. The
+    fetcher `kept` leaves the page open under the name `keep`, in place of one of that name.
     """
 
     url: str
@@ -43,6 +44,7 @@ class Request:
     scroll: bool = False
     screenshot: bool = False
     cookies: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
+    keep: str = ""
 
     @property
     def conditions(self) -> Mapping[str, str]:

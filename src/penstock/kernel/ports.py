@@ -138,7 +138,7 @@ class Browsing:
 
     `own_headers` are added to those of the browser, for the URL's origin only. `pause_ms` is the
     range of the pause between two actions. `masked` asks for the looks of a common browser that
-    fits the `region`.
+    fits the `region`. `keep` is the name under which the page stays open.
     """
 
     own_headers: Mapping[str, str]
@@ -150,6 +150,7 @@ class Browsing:
     block_resources: bool = False
     masked: bool = False
     region: str | None = None
+    keep: str = ""
 
 
 @dataclass(frozen=True, slots=True)

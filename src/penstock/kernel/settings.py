@@ -202,7 +202,11 @@ class BrowserSettings(Section):
     page_limit: int = Field(100, ge=1, description="a Chromium is replaced after so many pages")
     max_age_seconds: float = Field(3600, gt=0, description="a Chromium is replaced after so long")
     max_memory_mb: int = Field(1536, ge=64, description="a larger Chromium is replaced")
+    hard_memory_mb: int | None = Field(
+        None, ge=64, description="a larger one is ended with its pages; empty: twice max_memory_mb"
+    )
     min_free_memory_mb: int = Field(512, ge=0, description="with less, no more pages are opened")
+    first_page_always: bool = Field(True, description="whether one is opened with less, too")
     acquire_seconds: float = Field(10, ge=0, description="until a free browser is given up")
     navigation_timeout_ms: int = Field(30000, ge=1, description="until the page begins to arrive")
     page_seconds: float = Field(60, gt=0, description="for all that is done with one page")
@@ -210,6 +214,7 @@ class BrowserSettings(Section):
     settle_seconds: float = Field(3, ge=0, description="for scripts that still load something")
     max_bytes: int = Field(32 * 1024 * 1024, gt=0, description="of one page with all its parts")
     max_requests: int = Field(500, ge=1, description="of one page with all its parts")
+    headless: bool = Field(True, description="false shows the browsers, and needs a display")
     arguments: Words = Field((), description="more arguments for Chromium")
     folder: Path = Field(
         Path(tempfile.gettempdir()) / f"penstock-browser-{os.getuid()}",

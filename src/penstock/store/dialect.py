@@ -42,8 +42,6 @@ from penstock.store.settings import FILE_NAME, StoreSettings
 
 T = TypeVar("T")
 
-#: A reader that finds no free connection waits; this long is long enough to call it lost.
-POOL_SECONDS = 30.0
 #: Milliseconds that a clock may have been ahead of itself; more is a mistake and not believed.
 BELIEVABLE = 86_400_000
 #: Classes of PostgreSQL's error codes that pass by themselves: connection, resources (also a
@@ -299,7 +297,7 @@ class Sqlite:
             max_overflow=0,
             # The one that was used last knows most of the file; the others stay small.
             pool_use_lifo=True,
-            pool_timeout=POOL_SECONDS,
+            pool_timeout=settings.pool_seconds,
             connect_args={"timeout": settings.busy_seconds, "check_same_thread": False},
         )
         event.listen(engine, "connect", partial(_prepare_sqlite, cache_kb))
@@ -341,7 +339,7 @@ class Postgres:
                 server_url(settings),
                 pool_size=settings.pool_size,
                 max_overflow=0,
-                pool_timeout=POOL_SECONDS,
+                pool_timeout=settings.pool_seconds,
                 connect_args=SHARING if settings.pgbouncer else KEEPING,
             )
         except ModuleNotFoundError as error:

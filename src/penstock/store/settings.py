@@ -19,7 +19,8 @@ class StoreSettings(Section):
     pgbouncer: bool = Field(
         False, description="whether the URL is that of a pgbouncer in transaction mode"
     )
-    pool_size: int = Field(8, ge=2, description="connections to PostgreSQL")
+    pool_size: int = Field(10, ge=2, description="connections to PostgreSQL")
+    pool_seconds: float = Field(30, gt=0, description="until a free connection is given up")
     ride_out_seconds: float = Field(
         60, gt=0, description="how long a lost server or a full disk is waited for"
     )

@@ -16,6 +16,9 @@ _HEADER = APIKeyHeader(
     auto_error=False,
 )
 
+#: The key that a request brings, if it brings one.
+ServiceKey = Annotated[str | None, Security(_HEADER)]
+
 
 class Guard:
     """Lets a request in, or says why not."""
@@ -37,9 +40,7 @@ class Guard:
 
 
 def _allowing(scope: Scope) -> Callable[..., Awaitable[Key]]:
-    async def allow(
-        request: Request, secret: Annotated[str | None, Security(_HEADER)] = None
-    ) -> Key:
+    async def allow(request: Request, secret: ServiceKey = None) -> Key:
         guard: Guard = request.app.state.guard
         return await guard.admit(secret, scope)
 

@@ -38,9 +38,9 @@ class LogLines:
 
 
 @contextmanager
-def captured_logs(level: str = "DEBUG") -> Iterator[LogLines]:
+def captured_logs(level: str = "DEBUG", form: log.Form = "json") -> Iterator[LogLines]:
     lines = LogLines()
-    log.configure(level, lines.stream)
+    log.configure(level, lines.stream, form)
     try:
         yield lines
     finally:

@@ -109,3 +109,14 @@ def test_browser_leaves_out_what_a_record_does_not_need(
     visit = visit_to(policy={"block_resources": policy}, extract=extract, screenshot=screenshot)
 
     assert browsing_for(visit, None).block_resources is blocks
+
+
+@pytest.mark.parametrize(("policy", "blocks"), [(None, True), (False, False)])
+def test_kept_page_has_a_name_and_no_pictures_unless_its_policy_wants_them(
+    policy: bool | None, blocks: bool
+) -> None:
+    visit = visit_to(policy={"block_resources": policy}, keep="match 1")
+
+    browsing = browsing_for(visit, None)
+
+    assert (browsing.keep, browsing.block_resources) == ("match 1", blocks)

@@ -70,6 +70,20 @@ async def test_time_out_is_the_callers_where_the_caller_granted_less(
     assert why == (failure or steps.http.answer)
 
 
+@pytest.mark.parametrize("name", ["browser", "kept"])
+async def test_fetchers_in_browsers_are_told_what_to_do_with_the_page(
+    steps: Steps, name: str
+) -> None:
+    steps.browser.name = name
+    visit = visit_to(fetcher="browser", keep="match 1")
+
+    await steps.contact.make(visit, await leave(steps))
+
+    browsing = steps.browser.hops[0].browsing
+    assert browsing
+    assert browsing.keep == "match 1"
+
+
 async def test_robots_txt_is_cut_where_it_is_too_long_and_costs_the_caller_nothing(
     steps: Steps,
 ) -> None:

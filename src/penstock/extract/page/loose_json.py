@@ -54,6 +54,17 @@ def read_json(text: str) -> Any:
     return value if _is_shallow(text, value) else None
 
 
+def read_strict_json(text: str) -> Any:
+    """The value that a text is, as the standard has it; None if it is not, or nests too deep."""
+    if len(text) > MAX_CHARACTERS:
+        return None
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return value if _is_shallow(text, value) else None
+
+
 def read_literal(text: str, start: int) -> Any:
     """The object or list that begins at a place in a script, or None."""
     return _Reader(text[start : start + MAX_CHARACTERS]).read_first()

@@ -14,9 +14,11 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from penstock.core.clock import Clock
 from penstock.core.errors import AddressRefused, UrlError
 from penstock.core.urls import Url, parse
 from penstock.kernel.admission import Admission, refusal
+from penstock.kernel.fetchers.allowance import Allowance, EgressLimits
 from penstock.kernel.fetchers.http import failure_of
 from penstock.kernel.fetchers.tunnel import may_be_proxys_own, reach, turns_us_away
 from penstock.kernel.model import Broken, Failure, Proxy, ProxyFailed, SiteWide
@@ -79,29 +81,24 @@ class _Head:
 
 @dataclass(slots=True)
 class Traffic:
-    """What has passed for one page, and what was refused."""
+    """What has passed for one page, what was refused, and how often it had used up its share."""
 
     requests: int = 0
     bytes: int = 0
+    held_back: int = 0
     refused: dict[str, Failure] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class EgressLimits:
-    """How much one page may ask for, and how long a connection may take to be made."""
-
-    max_bytes: int
-    max_requests: int
-    connect_seconds: float
 
 
 class Egress:
     """The way out of one page."""
 
-    def __init__(self, admission: Admission, proxy: Proxy | None, limits: EgressLimits) -> None:
+    def __init__(
+        self, admission: Admission, proxy: Proxy | None, limits: EgressLimits, clock: Clock
+    ) -> None:
         self._admission = admission
         self._proxy = proxy
         self._limits = limits
+        self._allowance = Allowance(limits, clock)
         self._failures: dict[tuple[str, int], Failure] = {}
         self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._server: asyncio.Server | None = None
@@ -149,7 +146,8 @@ class Egress:
     async def _carry_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await _read_head(reader)
         self.traffic.requests += 1
-        if self._is_shut or self.traffic.requests > self._limits.max_requests:
+        if self._is_shut or not self._allowance.ask():
+            self.traffic.held_back += 1
             writer.write(FORBIDDEN)
             return
         method, _, rest = head.first.partition(" ")
@@ -340,15 +338,21 @@ class Egress:
             await self._pass_on(data, writer)
 
     async def _pass_on(self, data: bytes, writer: asyncio.StreamWriter) -> None:
-        """Write what was read, and count it; past the limit everything is cut."""
+        """Write what was read, and count it; past the limit it is cut."""
         self.traffic.bytes += len(data)
-        if self.traffic.bytes > self._limits.max_bytes:
-            limit = self._limits.max_bytes
-            self.overflow = Broken("too_large", f"page and parts are larger than {limit} bytes")
-            self.shut()
+        if not self._allowance.carry(len(data)):
+            self._cut()
             raise EOFError
         writer.write(data)
         await writer.drain()
+
+    def _cut(self) -> None:
+        """The limit is reached: that is the end, unless there is a new allowance later."""
+        self.traffic.held_back += 1
+        if not self._allowance.is_renewed:
+            limit = self._limits.max_bytes
+            self.overflow = Broken("too_large", f"page and parts are larger than {limit} bytes")
+            self.shut()
 
     def _note(self, url: Url, failure: Failure) -> None:
         if len(self._failures) < MAX_REMEMBERED:
@@ -364,14 +368,15 @@ class Egress:
 class EgressProxy:
     """Opens ways out; all of them pass the same guard as every other request."""
 
-    def __init__(self, admission: Admission, limits: EgressLimits) -> None:
+    def __init__(self, admission: Admission, limits: EgressLimits, clock: Clock) -> None:
         self._admission = admission
         self._limits = limits
+        self._clock = clock
 
     @asynccontextmanager
     async def open(self, proxy: Proxy | None) -> AsyncIterator[Egress]:
         """A way out for one page, through a proxy or directly; cut when the block is left."""
-        egress = Egress(self._admission, proxy, self._limits)
+        egress = Egress(self._admission, proxy, self._limits, self._clock)
         await egress.listen()
         try:
             yield egress

@@ -4,18 +4,22 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 import pytest
 
 from penstock.core.urls import parse
 from penstock.kernel.admission import Admission
-from penstock.kernel.fetchers.egress import Egress, EgressLimits, EgressProxy
+from penstock.kernel.fetchers.allowance import EgressLimits
+from penstock.kernel.fetchers.egress import Egress, EgressProxy
 from penstock.kernel.model import Failure, Proxy, ProxyFailed, Refused
 from penstock.kernel.settings import AdmissionSettings
+from tests.clocks import HandClock
 from tests.site import Raw, Reply, Site
 
 HOST = "shop01.test"
 LIMITS = EgressLimits(max_bytes=1_000_000, max_requests=5, connect_seconds=2)
+STAYING = replace(LIMITS, window_seconds=60)
 
 
 @pytest.fixture
@@ -30,11 +34,15 @@ async def nowhere(host: str) -> list[str]:
 
 @asynccontextmanager
 async def egress_to(
-    site: Site, proxy: Proxy | None = None, limits: EgressLimits = LIMITS, **hosts: str
+    site: Site,
+    proxy: Proxy | None = None,
+    limits: EgressLimits = LIMITS,
+    clock: HandClock | None = None,
+    **hosts: str,
 ) -> AsyncIterator[Egress]:
     known = {**site.known_hosts, **{name.replace("_", "."): to for name, to in hosts.items()}}
     admission = Admission(AdmissionSettings(known_hosts=known), nowhere)
-    async with EgressProxy(admission, limits).open(proxy) as egress:
+    async with EgressProxy(admission, limits, clock or HandClock()).open(proxy) as egress:
         yield egress
 
 
@@ -245,6 +253,50 @@ async def test_requests_are_bounded(site: Site) -> None:
 
     assert [reply[9:12] for reply in replies] == [b"200"] * 5 + [b"403"] * 2
     assert len(site.hits) == 5
+
+
+async def test_requests_of_a_page_that_stays_open_are_bounded_for_a_while(site: Site) -> None:
+    clock = HandClock()
+    async with egress_to(site, limits=STAYING, clock=clock) as egress:
+        first = [await say(egress, get(f"http://{HOST}/")) for _ in range(7)]
+        clock.move(59)
+        too_soon = await say(egress, get(f"http://{HOST}/"))
+        clock.move(1)
+        later = await say(egress, get(f"http://{HOST}/"))
+
+    assert [reply[9:12] for reply in first] == [b"200"] * 5 + [b"403"] * 2
+    assert too_soon.startswith(b"HTTP/1.1 403")
+    assert later.startswith(b"HTTP/1.1 200")
+    assert egress.traffic.held_back == 3
+
+
+async def test_bytes_of_a_page_that_stays_open_are_bounded_for_a_while(site: Site) -> None:
+    site.reply(HOST, "/large", Reply(200, b"x" * 3_000_000))
+    clock = HandClock()
+    async with egress_to(site, limits=STAYING, clock=clock) as egress:
+        cut = await say(egress, get(f"http://{HOST}/large"))
+        too_soon = await say(egress, get(f"http://{HOST}/"))
+        clock.move(60)
+        later = await say(egress, get(f"http://{HOST}/"))
+
+    assert len(cut) <= LIMITS.max_bytes
+    assert too_soon.startswith(b"HTTP/1.1 403")
+    assert later.startswith(b"HTTP/1.1 200")
+    assert egress.overflow is None
+
+
+async def test_a_tunnel_that_carries_too_much_is_cut(site: Site) -> None:
+    site.reply(HOST, "/large", Reply(200, b"x" * 3_000_000))
+    async with egress_to(site, limits=STAYING) as egress:
+        reply = await say(
+            egress,
+            b"CONNECT shop01.test:443 HTTP/1.1\r\n\r\n",
+            b"GET /large HTTP/1.1\r\nHost: shop01.test\r\n\r\n",
+        )
+
+    assert reply.startswith(b"HTTP/1.1 200 OK\r\n\r\n")
+    assert len(reply) <= LIMITS.max_bytes
+    assert egress.traffic.held_back == 1
 
 
 async def test_after_its_page_nothing_passes(site: Site) -> None:

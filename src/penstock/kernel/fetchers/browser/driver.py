@@ -7,13 +7,13 @@ import shutil
 import signal
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from playwright._impl._driver import compute_driver_executable
-from playwright.async_api import Browser, BrowserContext, Playwright, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from penstock.core.errors import SettingsError
@@ -29,6 +29,8 @@ CLOSE_SECONDS = 3.0
 KEEPER_SECONDS = 5.0
 UNPRIVILEGED = "nobody"
 NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR")
+HEADLESS = "headless"
 CALLS, CALLERS = "playwright._impl.channel_owner", "capture_library_stack_trace"
 #: Contexts have a proxy of their own; whatever has none leads nowhere.
 NOWHERE = "http://127.0.0.1:9"
@@ -45,8 +47,11 @@ class Chromium:
     def __init__(self, browser: Browser, mark: str) -> None:
         self._browser = browser
         self._mark = mark
+        self._opening = asyncio.Lock()
         self.pid = processes.find_marked(mark)
         self.is_hung = False
+        #: What its processes took when that was looked at last.
+        self.costs: Mapping[int, processes.Cost] = {}
         self.major = int(browser.version.partition(".")[0])
 
     @property
@@ -56,11 +61,22 @@ class Chromium:
 
     def memory(self) -> int:
         """Bytes that it takes with all its processes."""
-        return processes.memory_of(self.pid) if self.pid else 0
+        self.costs = processes.costs_of(self.pid) if self.pid else {}
+        return sum(cost.memory for cost in self.costs.values())
 
     async def new_context(self, options: dict[str, Any]) -> BrowserContext:
         """A context with nothing in it."""
         return await self._browser.new_context(**options)
+
+    async def new_page(self, context: BrowserContext) -> tuple[Page, frozenset[int]]:
+        """An empty page in a context, and the processes that were started to show it."""
+        async with self._opening:
+            before = self._renderers()
+            page = await context.new_page()
+            return page, self._renderers() - before
+
+    def _renderers(self) -> frozenset[int]:
+        return processes.renderers_of(self.pid) if self.pid else frozenset()
 
     async def end(self) -> None:
         """End it in good order, or else by force."""
@@ -112,6 +128,8 @@ class Driver:
                 else "no Chromium is found: apt-get install chromium-headless-shell, or name one "
                 "in PENSTOCK_BROWSER__EXECUTABLE"
             )
+        if not self._settings.headless:
+            _check_that_it_can_be_shown(program)
         return program
 
     async def _start(self, program: str) -> Playwright:
@@ -144,9 +162,11 @@ class Driver:
             return await self._launch_one(playwright, program)
 
     async def _launch_one(self, playwright: Playwright, program: str) -> Chromium:
-        mark = f"--penstock-browser={new_id()}"
+        mark = f"{processes.BROWSER_MARK}{new_id()}"
         browser = await playwright.chromium.launch(
             executable_path=program,
+            headless=self._settings.headless,
+            env=self._display(),
             args=[*chromium.ARGUMENTS, mark, *self._settings.arguments],
             chromium_sandbox=self._has_sandbox,
             proxy={"server": NOWHERE},
@@ -156,6 +176,12 @@ class Driver:
             timeout=START_SECONDS * 1000,
         )
         return Chromium(browser, mark)
+
+    def _display(self) -> dict[str, str | float | bool] | None:
+        """What a browser that is shown has to know more than others."""
+        if self._settings.headless or self._folder is None:
+            return None
+        return {**keeper.environment(self._folder / "home"), **_where_to_show()}
 
     def _has_keeper(self) -> bool:
         return self._folder is not None and _keeper_of(self._folder) is not None
@@ -251,6 +277,23 @@ def _user_for(folder: Path, *programs: str) -> str:
     if not chromium.is_root() or not chromium.others_may_pass(folder):
         return ""
     return UNPRIVILEGED if all(map(chromium.others_may_run, programs)) else ""
+
+
+def _where_to_show() -> dict[str, str]:
+    return {name: os.environ[name] for name in DISPLAYS if name in os.environ}
+
+
+def _check_that_it_can_be_shown(program: str) -> None:
+    if HEADLESS in Path(program).resolve().name:
+        raise SettingsError(
+            f"PENSTOCK_BROWSER__HEADLESS=false: {program} can never be seen; apt-get install "
+            "chromium, and name it in PENSTOCK_BROWSER__EXECUTABLE"
+        )
+    if not _where_to_show():
+        raise SettingsError(
+            "PENSTOCK_BROWSER__HEADLESS=false: there is no display; set DISPLAY or "
+            "WAYLAND_DISPLAY, or leave the browser headless"
+        )
 
 
 def _warn_of_no_sandbox(why: str) -> None:

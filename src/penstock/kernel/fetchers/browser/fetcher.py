@@ -1,27 +1,24 @@
 """Fetching by browser: one hop in a fresh context, one deadline, everything bounded."""
 
 import asyncio
-from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from penstock.core.errors import PoolExhausted, SettingsError
-from penstock.core.log import get_logger
-from penstock.core.supervise import Supervisor
+from penstock.core.errors import SettingsError
 from penstock.kernel.admission import Admission
-from penstock.kernel.fetchers.browser import chromium, processes
-from penstock.kernel.fetchers.browser.means import BrowserLost, Means
+from penstock.kernel.fetchers.allowance import EgressLimits
+from penstock.kernel.fetchers.browser import chromium
+from penstock.kernel.fetchers.browser.fleet import Fleet, trouble_of_ours
+from penstock.kernel.fetchers.browser.means import Means
 from penstock.kernel.fetchers.browser.pool import BrowserPool, PoolStats, Seat
-from penstock.kernel.fetchers.egress import EgressLimits, EgressProxy
+from penstock.kernel.fetchers.egress import EgressProxy
 from penstock.kernel.model import Failure, Page, Redirect, Refused
-from penstock.kernel.ports import Hop, NotNow
+from penstock.kernel.ports import Hop
 
 if TYPE_CHECKING:
-    from penstock.kernel.fetchers.browser.driver import Chromium, Driver
+    from penstock.kernel.fetchers.browser.driver import Chromium
 
-BUSY_SECONDS = 0.5
-CRASH_SECONDS = 1.0
 CONNECT_SHARE = 0.5
 
 
@@ -33,8 +30,7 @@ class BrowserFetcher:
     def __init__(self, means: Means, admission: Admission) -> None:
         self._means = means
         self._settings = settings = means.settings
-        self._driver: Driver | None = None
-        self._stack = AsyncExitStack()
+        self._fleet = Fleet(means)
         self._egress = EgressProxy(
             admission,
             EgressLimits(
@@ -42,9 +38,7 @@ class BrowserFetcher:
                 settings.max_requests,
                 settings.navigation_timeout_ms / 1000 * CONNECT_SHARE,
             ),
-        )
-        self.pool: BrowserPool[Chromium] = BrowserPool(
-            settings, self._launch, means.clock, processes.free_memory
+            means.clock,
         )
 
     async def __aenter__(self) -> Self:
@@ -56,10 +50,12 @@ class BrowserFetcher:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._stack.aclose()
-        await self.pool.close()
-        if self._driver:
-            await self._driver.close()
+        await self._fleet.close()
+
+    @property
+    def pool(self) -> "BrowserPool[Chromium]":
+        """The browsers."""
+        return self._fleet.pool
 
     @property
     def patience(self) -> float:
@@ -74,7 +70,7 @@ class BrowserFetcher:
 
     def look(self) -> float | None:
         """In how many seconds to look again, if every browser is busy."""
-        return BUSY_SECONDS if self.pool.is_crowded else None
+        return self._fleet.look()
 
     def stats(self) -> PoolStats:
         """How the pool is doing."""
@@ -83,38 +79,17 @@ class BrowserFetcher:
     async def fetch(self, hop: Hop) -> Page | Redirect | Failure:
         """Open a page once and take what it became; everything within the hop's time-out."""
         try:
-            seat = await self.pool.acquire()
-            try:
-                return await self._open(seat, hop)
-            finally:
-                await asyncio.shield(self.pool.release(seat))
-        except PoolExhausted as error:
-            raise NotNow("pool_exhausted", str(error), BUSY_SECONDS) from error
-        except BrowserLost as error:
-            get_logger().warning("a browser was lost", error=str(error))
-            raise NotNow("browser_crashed", str(error), CRASH_SECONDS) from error
+            with trouble_of_ours():
+                seat = await self.pool.acquire()
+                try:
+                    return await self._open(seat, hop)
+                finally:
+                    await asyncio.shield(self.pool.release(seat))
         except SettingsError as error:
             return Refused("no_browser", str(error), gate="fetch")
 
     async def _open(self, seat: "Seat[Chromium]", hop: Hop) -> Page | Redirect | Failure:
-        from penstock.kernel.fetchers.browser.tab import browse  # noqa: PLC0415 - see _launch
+        from penstock.kernel.fetchers.browser.stay import browse  # noqa: PLC0415 - see Fleet
 
         async with self._egress.open(hop.proxy) as egress:
             return await browse(seat.browser, egress, hop, self._means)
-
-    async def _launch(self) -> "Chromium":
-        """Start a browser, and before the first one what all of them need."""
-        # Most runs need no browser, and the extra may be missing.
-        try:
-            from penstock.kernel.fetchers.browser.driver import Driver  # noqa: PLC0415
-        except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] != "playwright":
-                raise
-            raise SettingsError(
-                "browsers need Playwright: pip install 'penstock[browser]'"
-            ) from error
-        if self._driver is None:
-            self._driver = Driver(self._settings)
-            supervisor = await self._stack.enter_async_context(Supervisor(self._means.clock))
-            supervisor.start("browser upkeep", self.pool.keep_up)
-        return await self._driver.launch()

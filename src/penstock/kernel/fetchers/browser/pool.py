@@ -23,7 +23,7 @@ UPKEEP_SECONDS = 5.0
 TROUBLE_SECONDS = 30.0
 #: Characters of what is wrong with them; all of it is in the log.
 MOST_SAID = 200
-#: Who outgrows the limit so far is ended at once, with its pages.
+#: Who outgrows the limit so far is ended at once, with its pages, unless the settings say when.
 FAR_TOO_LARGE = 2
 
 
@@ -58,6 +58,15 @@ class PoolStats:
     recycled_count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Standing(Generic[B]):
+    """A browser that runs, and how many pages are open in it."""
+
+    browser: B
+    seats: int
+    is_retired: bool
+
+
 @dataclass(slots=True, eq=False)
 class _Member(Generic[B]):
     browser: B
@@ -77,6 +86,12 @@ class Seat(Generic[B]):
     def browser(self) -> B:
         """The browser to open it in."""
         return self.member.browser
+
+    @property
+    def is_retired(self) -> bool:
+        """Whether the browser gets no more pages, and ends when it has none left."""
+        browser = self.member.browser
+        return self.member.retired or browser.is_hung or not browser.is_alive
 
 
 class BrowserPool(Generic[B]):
@@ -119,6 +134,15 @@ class BrowserPool(Generic[B]):
         """How many browsers run."""
         return len(self._members)
 
+    @property
+    def is_short_of_memory(self) -> bool:
+        """Whether there is less memory left than there should be."""
+        return self._free_memory() < self._settings.min_free_memory_mb * MIB
+
+    def standings(self) -> list[Standing[B]]:
+        """The browsers that run."""
+        return [Standing(one.browser, one.seats, one.retired) for one in self._members]
+
     async def acquire(self, seconds: float | None = None) -> Seat[B]:
         """A seat in a browser that works; `PoolExhausted` if none comes free in time."""
         if self._is_pressed():
@@ -154,7 +178,7 @@ class BrowserPool(Generic[B]):
         if any(member.browser.is_alive for member in self._members):
             self._trouble = None
             return None
-        if self._launching is None and self._is_short_of_memory():
+        if self._launching is None and self.is_short_of_memory:
             return "memory is short: no browser is started before a page needs one"
         try:
             await self._member()
@@ -174,7 +198,7 @@ class BrowserPool(Generic[B]):
 
     async def look_after(self) -> None:
         """Replace browsers that are too old, too large or dead; shrink if memory is short."""
-        if self._is_short_of_memory():
+        if self.is_short_of_memory:
             self._limit = max(1, min(self._limit, self._in_use) // 2)
             get_logger().warning("memory is short; fewer browsers", seats=self._limit)
         else:
@@ -194,7 +218,8 @@ class BrowserPool(Generic[B]):
     async def _look_at(self, member: _Member[B]) -> None:
         memory = await asyncio.to_thread(member.browser.memory)
         limit = self._settings.max_memory_mb * MIB
-        if not member.browser.is_alive or memory > FAR_TOO_LARGE * limit:
+        hard = (self._settings.hard_memory_mb or 0) * MIB or FAR_TOO_LARGE * limit
+        if not member.browser.is_alive or memory > hard:
             await self._retire(member, now=True)
             return
         is_spare = not member.seats and self._limit < self._most
@@ -284,9 +309,7 @@ class BrowserPool(Generic[B]):
             self._members.remove(member)
             await member.browser.end()
 
-    def _is_short_of_memory(self) -> bool:
-        return self._free_memory() < self._settings.min_free_memory_mb * MIB
-
     def _is_pressed(self) -> bool:
-        """Whether there is no memory for one more; the first is always tried."""
-        return self._in_use > 0 and self._is_short_of_memory()
+        """Whether there is no memory for one more; the first is tried, unless told otherwise."""
+        is_first = self._in_use == 0 and self._settings.first_page_always
+        return not is_first and self.is_short_of_memory

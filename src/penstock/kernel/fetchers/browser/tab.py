@@ -1,22 +1,20 @@
-"""One page in a fresh context: opened, given time, acted upon, and taken."""
+"""What is done with one page: it is opened, given time, acted upon, and taken."""
 
 import asyncio
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from playwright.async_api import BrowserContext, Request
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page as BrowserPage
+from playwright.async_api import Request
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from penstock.kernel.fetchers.browser.driver import Chromium
 from penstock.kernel.fetchers.browser.interception import BY_SCRIPT, Interception
-from penstock.kernel.fetchers.browser.looks import Looks
-from penstock.kernel.fetchers.browser.means import BrowserLost, Means
+from penstock.kernel.fetchers.browser.means import Means
 from penstock.kernel.fetchers.egress import Egress
 from penstock.kernel.identity import action_pause
 from penstock.kernel.model import (
@@ -31,8 +29,6 @@ from penstock.kernel.model import (
 )
 from penstock.kernel.ports import Browsing, Hop, NotNow
 
-#: How long a context may take to close before its browser gets no more pages.
-CLOSE_SECONDS = 3.0
 MAX_SCROLLS = 5
 #: A script that just got an answer may ask for more: wait so long before a page counts as quiet.
 QUIET_SECONDS = 0.05
@@ -44,6 +40,8 @@ WORLD = "penstock"
 NOTHING_MORE = Browsing(NO_HEADERS, NO_HEADERS, (0, 0))
 TIMED_OUT = SiteWide("timeout", "no complete answer within the deadline")
 TRUNCATED = SiteWide("truncated", "the body ended before it was complete")
+CRASHED = Broken("page_lost", "the page crashed: open it again")
+MOVED = Broken("page_moved", "the page wants to be elsewhere, or loaded anew: open it again")
 
 TAKE = """(limit => {
   const root = document.documentElement;
@@ -51,6 +49,8 @@ TAKE = """(limit => {
   const html = root ? type + root.outerHTML : '';
   return html.length > limit ? html.length : html;
 })"""
+#: The same of a page that is kept, and where it is by now.
+LOOK = f"(limit => ({{at: document.URL, taken: {TAKE}(limit)}}))"
 SCROLL = """(() => {
   window.scrollBy(0, Math.max(200, window.innerHeight * 0.9));
   const root = document.scrollingElement || document.documentElement;
@@ -101,85 +101,6 @@ _MEANINGS: tuple[tuple[str, Failure], ...] = (
 )
 
 
-async def browse(
-    browser: Chromium, egress: Egress, hop: Hop, means: Means
-) -> Page | Redirect | Failure:
-    """Open a page in a fresh context; `BrowserLost` if the browser is of no more use.
-
-    `NotNow` if it was not let in, and another look at it is needed.
-    """
-    context: BrowserContext | None = None
-    tab: Tab | None = None
-    reply: Page | Redirect | Failure
-    try:
-        async with asyncio.timeout(hop.timeout):
-            looks = _looks(browser, hop, means)
-            context = await browser.new_context(looks.options(egress))
-            tab = await _open_tab(context, egress, hop, looks, means)
-            reply = await tab.run()
-    except TimeoutError:
-        reply = tab.ran_out() if tab else TIMED_OUT
-        browser.is_hung = browser.is_hung or context is None
-    except PlaywrightError as error:
-        reply = Broken("browser_error", str(error)[:200])
-    finally:
-        # Whatever the reason, the site is left alone at once.
-        egress.shut()
-        if tab:
-            await tab.end()
-        is_closed = context is None or await _close(context)
-        browser.is_hung = browser.is_hung or not is_closed
-    if (browser.is_hung or not browser.is_alive) and not isinstance(reply, Page | Redirect):
-        raise BrowserLost(str(reply))
-    return reply
-
-
-async def _close(context: BrowserContext) -> bool:
-    """Throw a context away; False if the browser does not do so, or is gone itself."""
-    try:
-        async with asyncio.timeout(CLOSE_SECONDS):
-            await context.close()
-    except (TimeoutError, PlaywrightError):
-        return False
-    return True
-
-
-def _looks(browser: Chromium, hop: Hop, means: Means) -> Looks:
-    wanted = hop.browsing
-    agent = hop.headers.get("User-Agent") or means.identities.honest()["User-Agent"]
-    if wanted is None or not wanted.masked:
-        return Looks(agent, None, browser.major)
-    return Looks(agent, means.identities.persona(wanted.region, browser.major), browser.major)
-
-
-async def _open_tab(
-    context: BrowserContext, egress: Egress, hop: Hop, looks: Looks, means: Means
-) -> "Tab":
-    """An empty page that is watched from its first request on."""
-    wanted = hop.browsing or NOTHING_MORE
-    if wanted.cookies:
-        await context.add_cookies(
-            [
-                {"name": name, "value": value, "url": f"{hop.url.origin}/"}
-                for name, value in wanted.cookies.items()
-            ]
-        )
-    if script := looks.script():
-        await context.add_init_script(script)
-    page = await context.new_page()
-    session = await context.new_cdp_session(page)
-    seen = Interception(session, hop.url, wanted.own_headers, means.max_bytes)
-    tab = Tab(page, seen, egress, hop, means)
-    await asyncio.gather(
-        session.send("Emulation.setUserAgentOverride", looks.override()),
-        seen.begin(
-            block_resources=wanted.block_resources,
-            is_closed=hop.url.origin not in means.unclosed,
-        ),
-    )
-    return tab
-
-
 class Tab:
     """One page, from its first request to what is taken of it."""
 
@@ -207,13 +128,14 @@ class Tab:
         self._main_failed = ""
         self._main_is_over = False
         self._states: set[str] = set()
+        self._crash = asyncio.Event()
         self._world: int | None = None
         page.on("request", self._on_request)
-        page.on("requestfinished", lambda request: self._on_over(request, ""))
-        page.on("requestfailed", lambda request: self._on_over(request, request.failure))
+        page.on("requestfinished", self._on_finished)
+        page.on("requestfailed", self._on_failed)
         page.on("domcontentloaded", lambda _page: self._on_state("ready"))
         page.on("load", lambda _page: self._on_state("loaded"))
-        page.on("crash", lambda _page: self._on_state("crashed"))
+        page.on("crash", self._on_crash)
 
     async def run(self) -> Page | Redirect | Failure:
         """Open the page and take what there is, once it has had its time."""
@@ -230,6 +152,48 @@ class Tab:
             return Broken("page_hung", "the page keeps the browser busy")
         return TIMED_OUT
 
+    def settle_in(self) -> bool:
+        """Listen to no more requests, for the page is kept; False if there is none to be shown.
+
+        What it wished for while it was opened has been granted or noted; from now on it counts.
+        """
+        self._page.remove_listener("request", self._on_request)
+        self._page.remove_listener("requestfinished", self._on_finished)
+        self._page.remove_listener("requestfailed", self._on_failed)
+        self._pending.clear()
+        self._main = None
+        self._notes.clear()
+        self._seen.wants_reload = False
+        return self._seen.raw is None
+
+    async def look(self) -> Page | Failure:
+        """What a page that is kept shows now."""
+        if self._seen.location is not None or self._seen.wants_reload:
+            return MOVED
+        self._began = self._means.clock.monotonic()
+        looking = asyncio.create_task(self._look())
+        crashing = asyncio.create_task(self._crash.wait())
+        try:
+            # Nobody answers for a page that crashes while it is asked.
+            await asyncio.wait({looking, crashing}, return_when=asyncio.FIRST_COMPLETED)
+            return CRASHED if crashing.done() else looking.result()
+        finally:
+            for task in (looking, crashing):
+                task.cancel()
+            await asyncio.gather(looking, crashing, return_exceptions=True)
+
+    async def _look(self) -> Page | Failure:
+        asked = f"{LOOK}({self._means.max_bytes})"
+        try:
+            shown = await self._evaluate(asked)
+        except PlaywrightError:
+            # A page that writes itself anew forgets what was ours in it.
+            self._world = None
+            shown = await self._evaluate(asked)
+        if not shown["at"].startswith(f"{self._hop.url.origin}/"):
+            return MOVED
+        return self._page_of(shown["taken"])
+
     async def end(self) -> None:
         """Leave nothing that is still being answered."""
         await self._seen.end()
@@ -238,7 +202,7 @@ class Tab:
     def _is_over(self) -> bool:
         """Whether there is nothing more to wait for."""
         return (
-            "crashed" in self._states
+            self._crash.is_set()
             or bool(self._main_failed)
             or self._seen.location is not None
             or self._egress.overflow is not None
@@ -246,7 +210,7 @@ class Tab:
 
     def _on_request(self, request: Request) -> None:
         self._requests += 1
-        if self._requests == self._settings.max_requests:
+        if self._requests == self._settings.max_requests and not self._wanted.keep:
             self._notes.append(f"cut off after {self._requests} requests")
             self._egress.shut()
         if self._main is None and request.is_navigation_request():
@@ -254,6 +218,12 @@ class Tab:
             self._main = request if request.frame == self._page.main_frame else None
         if request.resource_type in TELLING:
             self._pending.add(request)
+
+    def _on_finished(self, request: Request) -> None:
+        self._on_over(request, "")
+
+    def _on_failed(self, request: Request) -> None:
+        self._on_over(request, request.failure)
 
     def _on_over(self, request: Request, failure: str | None) -> None:
         self._pending.discard(request)
@@ -263,6 +233,10 @@ class Tab:
             self._main_failed = "" if self._seen.wants_reload else failure or ""
         if not self._pending:
             self._seen.changed.set()
+
+    def _on_crash(self, _page: BrowserPage) -> None:
+        self._crash.set()
+        self._seen.changed.set()
 
     def _on_state(self, state: str) -> None:
         self._states.add(state)
@@ -405,7 +379,7 @@ class Tab:
     async def _conclude(self) -> Page | Redirect | Failure:
         if self._egress.overflow:
             return self._egress.overflow
-        if "crashed" in self._states:
+        if self._crash.is_set():
             return Broken("page_crashed", "the page makes the browser crash")
         if self._seen.location is not None:
             return await self._redirect(*self._seen.location)
@@ -415,28 +389,35 @@ class Tab:
             return TIMED_OUT
         if self._seen.wants_reload and (redirect := await self._reload()):
             return redirect
-        taken = await self._evaluate(f"{TAKE}({self._means.max_bytes})")
-        if not isinstance(taken, str):
-            return Broken("too_large", f"the page is larger than {self._means.max_bytes} bytes")
-        page = self._made_of(taken.encode("utf-8", "replace"), _as_utf8(self._seen.headers))
-        if self._wanted.screenshot:
-            page.screenshot = await self._shoot()
+        page = self._page_of(await self._evaluate(f"{TAKE}({self._means.max_bytes})"))
+        if self._wanted.screenshot and isinstance(page, Page):
+            page.screenshot = await self.shoot()
         return page
 
+    def _page_of(self, taken: Any) -> Page | Failure:
+        """The page as text; in place of what is too large comes its length."""
+        if not isinstance(taken, str):
+            return Broken("too_large", f"the page is larger than {self._means.max_bytes} bytes")
+        return self._made_of(taken.encode("utf-8", "replace"), _as_utf8(self._seen.headers))
+
     def _made_of(self, body: bytes, headers: Mapping[str, str]) -> Page:
-        refused = self._egress.traffic.refused
-        if refused:
-            self._notes.append(f"{len(refused)} requests of the page were refused")
         return Page(
             url=self._hop.url.href,
             status=self._seen.status,
             headers=headers,
             body=body,
             seconds=self._means.clock.monotonic() - self._began,
-            fetcher="browser",
+            fetcher="kept" if self._wanted.keep else "browser",
             proxy=str(self._hop.proxy) if self._hop.proxy else None,
-            notes=tuple(self._notes),
+            notes=(*self._notes, *self._notes_of_traffic()),
         )
+
+    def _notes_of_traffic(self) -> Iterator[str]:
+        traffic = self._egress.traffic
+        if traffic.refused:
+            yield f"{len(traffic.refused)} requests of the page were refused"
+        if traffic.held_back and self._wanted.keep:
+            yield f"the page asked too much of its site {traffic.held_back} times"
 
     async def _evaluate(self, expression: str) -> Any:
         """Run a script of ours in a world of its own, where no script of the page reaches it."""
@@ -455,7 +436,7 @@ class Tab:
             raise PlaywrightError(json.dumps(answer["exceptionDetails"])[:500])
         return answer["result"].get("value")
 
-    async def _shoot(self) -> bytes:
+    async def shoot(self) -> bytes:
         """The page as it looks, from top to bottom."""
         width, height = await self._evaluate(MEASURE)
         clip = {

@@ -219,6 +219,48 @@ async def test_a_large_browser_gets_no_more_pages_and_a_huge_one_is_ended(
     assert pool.stats() == PoolStats(5, 5, 0, 2, 2)
 
 
+@pytest.mark.parametrize(("size", "is_ended"), [(700, False), (701, True)])
+async def test_where_a_huge_browser_begins_can_be_said(
+    machine: Machine, size: int, is_ended: bool
+) -> None:
+    pool = machine.pool(max_memory_mb=500, hard_memory_mb=700)
+    seat = await pool.acquire()
+    seat.browser.size = size * MIB
+
+    await pool.look_after()
+
+    assert seat.is_retired
+    assert seat.browser.is_alive is not is_ended
+
+
+async def test_a_seat_knows_whether_its_browser_is_of_further_use(machine: Machine) -> None:
+    pool = machine.pool(contexts_per_browser=1, max_age_seconds=60)
+    hung, dead, old = [await pool.acquire() for _ in range(3)]
+    assert not any(seat.is_retired for seat in (hung, dead, old))
+
+    hung.browser.is_hung, dead.browser.is_alive = True, False
+    assert [seat.is_retired for seat in (hung, dead, old)] == [True, True, False]
+    machine.clock.move(61)
+    await pool.look_after()
+
+    assert old.is_retired
+    assert [(one.seats, one.is_retired) for one in pool.standings()] == [(1, True), (1, True)]
+
+
+async def test_without_memory_the_first_page_is_tried_unless_told_otherwise(
+    machine: Machine,
+) -> None:
+    machine.free = 100 * MIB
+    strict = machine.pool(min_free_memory_mb=512, first_page_always=False)
+
+    with pytest.raises(PoolExhausted, match="too little memory"):
+        await strict.acquire()
+
+    assert strict.is_crowded
+    assert machine.launched == []
+    assert await machine.pool(min_free_memory_mb=512).acquire()
+
+
 async def test_without_memory_new_work_is_refused_and_the_pool_shrinks(machine: Machine) -> None:
     pool = machine.pool(pool_size=4, pool_max=4, min_free_memory_mb=512, contexts_per_browser=1)
     seats = [await pool.acquire() for _ in range(4)]

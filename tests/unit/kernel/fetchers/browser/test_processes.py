@@ -52,6 +52,16 @@ def test_memory_is_that_of_the_whole_family() -> None:
     assert processes.memory_of(parent.pid) == 0
 
 
+def test_costs_are_those_of_each_of_a_family() -> None:
+    with family("--mark") as (parent, child):
+        costs = processes.costs_of(parent.pid)
+
+        assert list(costs) == [parent.pid, child]
+        assert all(cost.memory > 0 for cost in costs.values())
+    assert processes.costs_of(os.getpid())[os.getpid()].cpu_seconds > 0
+    assert processes.costs_of(parent.pid) == {parent.pid: processes.Cost(0, 0.0)}
+
+
 def test_a_frozen_family_is_killed() -> None:
     with family("--mark") as (parent, child):
         for pid in (parent.pid, child):

@@ -1,0 +1,1 @@
+"""Reading pages that change by the second: what they say now, and whether that matters."""

@@ -1,0 +1,1 @@
+"""Live pages: watched by the second, for days, supervised."""

@@ -1,0 +1,196 @@
+"""The two ways to look at a feed: ask for it each time, or read a page that stays open."""
+
+from typing import NamedTuple, Protocol
+
+from penstock.core.clock import Clock
+from penstock.kernel.model import Broken, Failure, Outcome, Page, Request, Wait
+from penstock.workloads.live.model import WORKLOAD
+from penstock.workloads.live.visiting import Visitor
+
+FETCHER = "kept"
+#: What a page is opened anew for at once: it is there, but wants to be another one.
+MOVED = "page_moved"
+SHOT_SECONDS = 5.0
+
+
+class Usage(Protocol):
+    """What a page takes of the machine."""
+
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def cpu_seconds(self) -> float: ...
+    @property
+    def browser_pid(self) -> int | None: ...
+
+
+class Pages(Protocol):
+    """Pages that stay open, by name."""
+
+    @property
+    def names(self) -> "tuple[str, ...]": ...
+
+    async def read(self, name: str, seconds: float) -> Page | Failure:
+        """What a page shows now; contacts nobody."""
+        ...
+
+    async def shoot(self, name: str, seconds: float) -> bytes | None:
+        """A picture of a page, if it can be had."""
+        ...
+
+    async def close(self, name: str) -> None:
+        """Close a page."""
+        ...
+
+    def is_retired(self, name: str) -> bool:
+        """Whether the browser of a page shall end soon."""
+        ...
+
+    def usage(self, name: str) -> Usage | None:
+        """What a page takes, as far as is known."""
+        ...
+
+
+class Look(NamedTuple):
+    """What a look gave: a page, why there is none, or how long a gate is shut.
+
+    `seconds` is how long the look itself took, without the wait for its turn.
+    """
+
+    seen: Page | Failure | Wait
+    seconds: float = 0.0
+
+
+class Way(Protocol):
+    """How a feed is looked at."""
+
+    async def look(self, seconds: float) -> Look:
+        """Look at it, within so many seconds of contact."""
+        ...
+
+    async def look_anew(self, seconds: float) -> Look:
+        """Look at all of it as it is now at its site, whatever is open here."""
+        ...
+
+    async def shoot(self) -> bytes | None:
+        """A picture of what was seen, if there is one."""
+        ...
+
+    async def close(self) -> None:
+        """Leave nothing open."""
+        ...
+
+    @property
+    def is_worn_out(self) -> bool:
+        """Whether to begin anew after this look: the browser shall end."""
+        ...
+
+    @property
+    def usage(self) -> Usage | None:
+        """What it takes of the machine."""
+        ...
+
+
+class ByRequest:
+    """Asks for the data each time; the site need not send what we know already."""
+
+    is_worn_out = False
+    usage = None
+
+    def __init__(self, url: str, visitor: Visitor) -> None:
+        self._url = url
+        self._visitor = visitor
+        self._known: Page | None = None
+
+    async def look(self, seconds: float) -> Look:
+        known = self._known.headers if self._known else {}
+        request = Request(
+            self._url,
+            workload=WORKLOAD,
+            fetcher="http",
+            timeout=seconds,
+            etag=known.get("ETag", ""),
+            last_modified=known.get("Last-Modified", ""),
+        )
+        return await self._ask(request)
+
+    async def look_anew(self, seconds: float) -> Look:
+        self._known = None
+        return await self.look(seconds)
+
+    async def _ask(self, request: Request) -> Look:
+        outcome = await self._visitor.visit(request)
+        look = _look_of(outcome)
+        if isinstance(look.seen, Page):
+            if isinstance(outcome, Outcome) and outcome.unchanged and self._known:
+                return Look(self._known, look.seconds)
+            self._known = look.seen
+        return look
+
+    async def shoot(self) -> bytes | None:
+        return None
+
+    async def close(self) -> None:
+        self._known = None
+
+
+class ByPage:
+    """Keeps the page open and reads it again and again; to open it takes a turn of its site."""
+
+    def __init__(
+        self, name: str, url: str, wait_for: str, *, visitor: Visitor, pages: Pages, clock: Clock
+    ) -> None:
+        self._name = name
+        self._url = url
+        self._wait_for = wait_for
+        self._visitor = visitor
+        self._pages = pages
+        self._clock = clock
+
+    async def look(self, seconds: float) -> Look:
+        if self._name not in self._pages.names:
+            return await self.look_anew(seconds)
+        began = self._clock.monotonic()
+        seen = await self._pages.read(self._name, seconds)
+        if isinstance(seen, Failure):
+            await self._pages.close(self._name)
+            if seen.reason == MOVED:
+                return await self.look_anew(seconds)
+        return Look(seen, self._clock.monotonic() - began)
+
+    async def look_anew(self, seconds: float) -> Look:
+        request = Request(
+            self._url,
+            workload=WORKLOAD,
+            fetcher=FETCHER,
+            keep=self._name,
+            timeout=seconds,
+            wait_for=self._wait_for,
+        )
+        return _look_of(await self._visitor.visit(request))
+
+    async def shoot(self) -> bytes | None:
+        return await self._pages.shoot(self._name, SHOT_SECONDS)
+
+    async def close(self) -> None:
+        await self._pages.close(self._name)
+
+    @property
+    def is_worn_out(self) -> bool:
+        return self._name in self._pages.names and self._pages.is_retired(self._name)
+
+    @property
+    def usage(self) -> Usage | None:
+        return self._pages.usage(self._name)
+
+
+def _look_of(outcome: Outcome | Wait) -> Look:
+    if isinstance(outcome, Wait):
+        return Look(outcome)
+    page, failure = outcome.page, outcome.failure
+    if failure is not None or page is None:
+        return Look(failure or _NOTHING, page.seconds if page else 0.0)
+    return Look(page, page.seconds)
+
+
+_NOTHING = Broken("nothing", "there was no page")

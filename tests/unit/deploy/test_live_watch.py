@@ -1,0 +1,165 @@
+"""The alerts and the dashboard of live pages: they say what they should, of metrics that exist."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from penstock.core.metrics import Metrics
+from penstock.workloads.live.metrics import LiveGauges, LiveMetrics
+from tests.private_server import find_program
+from tools.provision.requirements import PROMTOOL
+
+ROOT = Path(__file__).resolve().parents[3]
+PROMETHEUS = ROOT / "deploy" / "prometheus"
+RULES = PROMETHEUS / "live.yml"
+BOARD = ROOT / "deploy" / "grafana" / "live.json"
+SCENES = Path(__file__).with_name("live_alerts.yml")
+METRIC = re.compile(
+    r"\b(scraper_[a-z_]+|active_scrapers_count|data_staleness_seconds)(?:\{([^}]*)\})?"
+)
+BY = re.compile(r"(?:by|on) \(([a-z_, ]+)\)")
+MATCHER = re.compile(r"([a-z_]+)(?:=~|!~|!=|=)")
+IN_ALERT = re.compile(r"\$labels\.([a-z_]+)")
+IN_LEGEND = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
+CHOICE = re.compile(r"label_values\(([a-z_]+), ([a-z_]+)\)")
+#: Who was asked is a label of Prometheus's own; `le` is one of every histogram.
+EVERYWHERE = {"instance", "le"}
+#: The names of the specification come first; those behind them are ours.
+METRICS: dict[str, set[str]] = {
+    "scraper_errors_total": {"match_id", "error_type"},
+    "scraper_updates_total": {"match_id", "status"},
+    "scraper_update_latency_seconds": {"match_id"},
+    "scraper_memory_bytes": {"match_id"},
+    "active_scrapers_count": {"status"},
+    "data_staleness_seconds": {"match_id"},
+    "scraper_circuit_state": {"match_id"},
+    "scraper_restarts_total": {"reason"},
+    "scraper_dropped_updates_total": set(),
+    "scraper_buffered_updates": set(),
+    "scraper_journal_bytes": set(),
+    "scraper_feeds": {"status"},
+}
+
+
+def rules() -> list[dict[str, Any]]:
+    groups = yaml.safe_load(RULES.read_text())["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def board() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(BOARD.read_text())
+    return content
+
+
+def targets() -> list[dict[str, Any]]:
+    return [target for panel in board()["panels"] for target in panel["targets"]]
+
+
+def expressions() -> list[str]:
+    return [each["expr"] for each in [*rules(), *targets()]]
+
+
+def metrics_in(expression: str) -> list[tuple[str, set[str]]]:
+    """Metrics, each with the labels that choose among its series."""
+    found = METRIC.findall(expression)
+    return [(name.removesuffix("_bucket"), set(MATCHER.findall(chosen))) for name, chosen in found]
+
+
+def labels_left(expression: str) -> set[str]:
+    return {label.strip() for each in BY.findall(expression) for label in each.split(",")}
+
+
+def test_metrics_are_those_that_live_pages_have() -> None:
+    metrics = Metrics()
+    live = LiveMetrics(metrics)
+    LiveGauges(metrics, store=None)  # type: ignore[arg-type]
+    found = {}
+    for more in [*metrics._more, live._latencies]:
+        labels = getattr(more, "_labels", None)
+        if labels is None:
+            labels = [more._label]  # type: ignore[union-attr]
+        family = more.family()
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        found[name] = set(labels)
+    assert found == METRICS
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_expression_names_metrics_and_labels_that_exist(expression: str) -> None:
+    metrics = metrics_in(expression)
+    assert metrics
+    for name, chosen in metrics:
+        assert chosen <= METRICS[name]
+    known = set.union(*(METRICS[name] for name, _ in metrics))
+    assert labels_left(expression) - EVERYWHERE <= known
+
+
+def test_texts_speak_of_labels_that_their_expression_leaves() -> None:
+    alerts = [(rule, IN_ALERT.findall(str(rule["annotations"]))) for rule in rules()]
+    legends = [(target, IN_LEGEND.findall(target["legendFormat"])) for target in targets()]
+    for each, labels in [*alerts, *legends]:
+        assert set(labels) <= labels_left(each["expr"])
+    spoken_of = {label for _, labels in [*alerts, *legends] for label in labels}
+    assert spoken_of == set.union({"instance"}, *METRICS.values())
+
+
+def test_choices_of_the_dashboard_are_labels_that_exist() -> None:
+    queries = [each["query"] for each in board()["templating"]["list"] if each["type"] == "query"]
+    assert queries
+    for query in queries:
+        [(name, label)] = CHOICE.findall(query)
+        assert label in METRICS[name]
+
+
+def test_every_metric_is_on_the_dashboard() -> None:
+    assert {name for target in targets() for name, _ in metrics_in(target["expr"])} == set(METRICS)
+
+
+def test_panels_do_not_cover_each_other() -> None:
+    panels = board()["panels"]
+    cells = [
+        (place["x"] + x, place["y"] + y)
+        for place in (panel["gridPos"] for panel in panels)
+        for x in range(place["w"])
+        for y in range(place["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
+    assert len({panel["id"] for panel in panels}) == len(panels)
+
+
+def test_alerts_have_severity_summary_and_a_runbook_that_speaks_of_them() -> None:
+    for rule in rules():
+        assert rule["labels"]["severity"] in {"P1", "P2", "P3"}
+        assert rule["annotations"]["summary"]
+        assert f"`{rule['alert']}`" in (ROOT / rule["annotations"]["runbook"]).read_text()
+
+
+def test_the_rules_are_read() -> None:
+    config = yaml.safe_load((PROMETHEUS / "prometheus.yml").read_text())
+    assert RULES.name in config["rule_files"]
+
+
+def test_every_alert_is_raised_in_a_scene() -> None:
+    scenes = yaml.safe_load(SCENES.read_text())["tests"]
+    checks = [check for scene in scenes for check in scene["alert_rule_test"]]
+    raised = {check["alertname"] for check in checks if check["exp_alerts"]}
+    assert raised == {rule["alert"] for rule in rules()}
+
+
+def test_every_alert_is_silent_in_the_scene_where_all_is_well() -> None:
+    scenes = yaml.safe_load(SCENES.read_text())["tests"]
+    [well] = [scene for scene in scenes if "watched well" in scene["name"]]
+    silent = {each["alertname"] for each in well["alert_rule_test"] if not each["exp_alerts"]}
+    assert silent == {rule["alert"] for rule in rules()}
+
+
+def test_prometheus_raises_alerts_when_it_should() -> None:
+    command = [find_program(PROMTOOL), "test", "rules", str(SCENES)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    assert ran.returncode == 0, ran.stdout + ran.stderr
