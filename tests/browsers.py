@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from penstock.core.clock import SystemClock
+from penstock.core.clock import Clock, SystemClock
 from penstock.core.urls import parse
 from penstock.kernel.admission import Admission
 from penstock.kernel.fetchers.browser.kept import KeptPages
@@ -64,13 +64,19 @@ class Place:
         return [path.name for path in self.folder.iterdir()] if self.folder.exists() else []
 
 
-def kept_pages(site: Site, place: Place, max_bytes: int = 100_000, **changes: Any) -> KeptPages:
+def kept_pages(
+    site: Site,
+    place: Place,
+    max_bytes: int = 100_000,
+    clock: Clock | None = None,
+    **changes: Any,
+) -> KeptPages:
     """What keeps pages of a site open, in browsers of its own."""
     chance = random.Random(1)
     means = Means(
         BrowserSettings(**place.settings(page_limit=1_000_000, **changes)),
         Identities(IdentitySettings(), chance),
-        SystemClock(),
+        clock or SystemClock(),
         chance,
         max_bytes,
     )

@@ -59,9 +59,12 @@ class ScriptedWay:
     looks: int = 0
     anew: list[int] = field(default_factory=list)
     is_closed: bool = False
+    error: Exception | None = None
 
     async def look(self, seconds: float) -> Look:
         del seconds
+        if self.error:
+            raise self.error
         seen = self.shows[min(self.looks, len(self.shows) - 1)]
         self.looks += 1
         return Look(seen, self.seconds)
@@ -121,7 +124,8 @@ class MemoryDesk:
         del match_id
         self.calmed.append(kind)
 
-    def note(self, work: Callable[[Unit], object]) -> Awaitable[None]:
+    def note(self, work: Callable[[Unit], object], *, first: bool = False) -> Awaitable[None]:
+        del first
         self.notes.append(work)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         done.set_result(None)

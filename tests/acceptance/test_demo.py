@@ -10,6 +10,7 @@ from rich.console import Console
 from tests.site import DEMO_HOSTS, Site, demo
 from tests.site.catalog_demo import show_catalog
 from tests.site.demo import DURABLE, EXTRA, PACE, PRODUCTS, extract, fetch, kill_and_resume
+from tests.site.live_demo import show_live
 from tests.site.monitor_demo import NotSeenError, show_monitor
 from tests.site.shops import product
 
@@ -86,6 +87,22 @@ async def test_the_demo_crawls_a_shop_and_searches_it() -> None:
     for each in (
         "100 pages of goods01.test are products now",
         "who asks for a title gets it first",
+    ):
+        assert each in said
+
+
+async def test_the_demo_follows_a_match_to_its_end() -> None:
+    screen = StringIO()
+    async with Site() as site:
+        known = ",".join(f"{name}={address}" for name, address in site.known_hosts.items())
+        settings = {**PACE, "PENSTOCK_ADMISSION__KNOWN_HOSTS": known}
+        await show_live(Console(file=screen, width=200), site, settings)
+    said = screen.getvalue()
+    for each in (
+        "request_delay_ms: 100",
+        "#1   in_play  Spillway XI 0/0",
+        "the match has ended, and with it who watched it",
+        "the result: Spillway XI won by 2 runs",
     ):
         assert each in said
 

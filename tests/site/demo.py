@@ -1,6 +1,6 @@
 """The demo: `penstock fetch` on the local site, with everything that can go wrong on the way,
 `penstock extract` on the products of its shops, a durable run that is killed and goes on, the
-price monitor, and the catalogue.
+price monitor, the catalogue, and a live match.
 
 Starts the site on loopback, runs the real commands on it and shows what is seen.
 """
@@ -19,6 +19,7 @@ from rich.table import Table
 from tests.site import DEMO_HOSTS, Site
 from tests.site.catalog_demo import show_catalog
 from tests.site.commands import run, start
+from tests.site.live_demo import show_live
 from tests.site.monitor_demo import NotSeenError, show_monitor
 from tests.site.shops import SHOPS
 
@@ -70,10 +71,13 @@ async def main() -> int:
             await show_durability(console, settings)
             await show_monitor(console, site, settings)
             await show_catalog(console, site, settings)
+            await show_live(console, site, settings)
         except NotSeenError as error:
             console.print(f"[red]This was not to be seen:[/] {escape(str(error))}")
             return 1
-    console.print("\nThe same for your own shops: [bold]docs/monitor.md, docs/catalog.md[/]")
+    console.print(
+        "\nThe same for your own shops: [bold]docs/monitor.md, docs/catalog.md, docs/live.md[/]"
+    )
     return 0
 
 

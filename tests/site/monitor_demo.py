@@ -8,6 +8,7 @@ import asyncio
 import json
 import re
 import secrets
+import shlex
 import shutil
 import sys
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -120,9 +121,13 @@ class Demo:
             raise NotSeenError(what)
         self.console.print(Text("  ✓ ", style="green").append(what, style="default"))
 
+    def show(self, arguments: Sequence[str]) -> None:
+        """Show a command as somebody would type it."""
+        self.console.print(Text(f"  $ penstock {shlex.join(arguments)}", style="bold"))
+
     async def command(self, *arguments: str) -> tuple[int, str]:
         """Show a command and run it."""
-        self.console.print(Text(f"  $ penstock {' '.join(arguments)}", style="bold"))
+        self.show(arguments)
         return await output_of(list(arguments), self.settings)
 
     @property

@@ -19,7 +19,7 @@ from penstock.settings import Settings
 from penstock.store.store import Store
 from penstock.web.waiting import Waiters
 from penstock.workloads.live.buffer import UpdateBuffer
-from penstock.workloads.live.journal import Journal
+from penstock.workloads.live.journal import Journal, open_journal
 from penstock.workloads.live.keeping import Keeper
 from penstock.workloads.live.metrics import LiveGauges
 from penstock.workloads.live.model import Feed
@@ -83,7 +83,7 @@ class Living:
         self, worker: Callable[[], str], supervisor: Supervisor, stack: AsyncExitStack
     ) -> Supervision:
         """Watch feeds in this process until the stack is left."""
-        journal = stack.enter_context(Journal(self.settings.store.folder / FOLDER))
+        journal = stack.enter_context(open_journal(self.settings.store.folder / FOLDER))
         buffer = UpdateBuffer(self.settings.live, journal)
         keeper = self._keeper(buffer)
         show = partial(self._show, buffer, journal)

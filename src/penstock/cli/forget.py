@@ -18,10 +18,14 @@ from penstock.settings import Settings
 from penstock.store.store import Store
 from penstock.workloads.catalog import erasure as crawled
 from penstock.workloads.fetch import erasure as fetched
+from penstock.workloads.live import erasure as watched
 from penstock.workloads.scrape.announcing import Announcer
 from penstock.workloads.scrape.erasure import Erasure
 
-WHAT = ("tasks", "jobs", "outcomes", "items", "events", "submissions", "pages", "blobs")
+WHAT = (
+    *("tasks", "jobs", "outcomes", "items", "events", "submissions", "pages"),
+    *("feeds", "updates", "errors", "blobs"),
+)
 
 
 def forget(
@@ -75,7 +79,9 @@ async def _erase(
         counts += await erase_streamed(settings, store, url or "")
         log = EventLog(store, open_subscribers(settings))
         crawled_counts, pages = await crawled.erase_page(store, url or "", log.append)
-        counts, addresses = counts + crawled_counts, addresses | pages
+        watched_counts, evidence = await watched.erase_page(store, url or "")
+        counts += crawled_counts + watched_counts
+        addresses |= pages | evidence
     counts += erased.counts
     counts["blobs"] = await delete_blobs(settings, store, addresses | erased.blobs)
     return {name: counts[name] for name in WHAT}, _out_of_reach(settings)

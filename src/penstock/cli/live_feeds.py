@@ -1,4 +1,4 @@
-"""`penstock live start`, `stop`, `restart`, `remove`, `list`, `show`: the feeds, and what they do."""
+"""`penstock live start`, `stop`, `restart`, `remove`, `list`, `show`: feeds, from first to last."""
 
 import sys
 from typing import Annotated, Any
@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from penstock.app.live_service import is_taken
-from penstock.cli.live_desk import FeedId, FeedIds, Row, with_live, with_live_store
+from penstock.cli.live_asking import AtUrl, ask
+from penstock.cli.live_desk import FeedId, FeedIds, Row, show_feeds, with_live, with_live_store
 from penstock.cli.live_drafts import (
     Adapter,
     Break,
@@ -29,10 +30,6 @@ from penstock.workloads.live.model import DEFAULT_PRIORITY, HIGHEST, LOWEST, Fee
 from penstock.workloads.live.service import LiveService
 from penstock.workloads.live.views import view_error, view_feed, view_health
 
-COLUMNS = (
-    *("match_id", "status", "scraper_status", "data_freshness_seconds", "state"),
-    *("last_sequence", "interval", "reason"),
-)
 ERRORS = ("timestamp", "error_type", "operation", "resolved", "error_message")
 MOST_ERRORS = 5
 NOBODY = "no process watches feeds here: start `penstock live run`, or `penstock up`"
@@ -96,7 +93,7 @@ def stop(feeds: FeedIds, as_json: AsJson = False) -> None:
     async def work(live: LiveService) -> list[Row]:
         return [view_feed(await live.stop(each), live) for each in feeds]
 
-    show_rows("Stopped", with_live(work), COLUMNS, as_json)
+    show_feeds("Stopped", with_live(work), as_json)
 
 
 def restart(feed: FeedId, as_json: AsJson = False) -> None:
@@ -105,7 +102,7 @@ def restart(feed: FeedId, as_json: AsJson = False) -> None:
     async def work(live: LiveService) -> Row:
         return view_feed(await live.restart(feed), live)
 
-    show_rows("Restarted", [with_live(work)], COLUMNS, as_json)
+    show_feeds("Restarted", [with_live(work)], as_json)
 
 
 def remove(
@@ -144,11 +141,18 @@ def list_feeds(
         return [view_feed(row, live) for row in await live.list_feeds(status, limit=limit)]
 
     rows = with_live(look)
-    show_rows(f"{len(rows)} feeds", rows, COLUMNS, as_json)
+    show_feeds(f"{len(rows)} feeds", rows, as_json)
 
 
-def show(feed: FeedId, as_json: AsJson = False) -> None:
-    """Show a feed: what its page said last, how its scraper does, and what went wrong last."""
+def show(feed: FeedId, url: AtUrl = None, as_json: AsJson = False) -> None:
+    """Show a feed: what its page said last, how its scraper did, and what went wrong last.
+
+    With --url, how its scraper does right now: what it waits for, its circuit, its memory.
+    """
+    if url is not None:
+        detail = ask(url, lambda penstock: penstock.live.get(feed))
+        show_one(detail.model_dump(mode="json"), as_json)
+        return
 
     async def look(live: LiveService) -> tuple[Row, Any, list[Row], list[Row]]:
         row = await live.get(feed)
@@ -163,10 +167,8 @@ def show(feed: FeedId, as_json: AsJson = False) -> None:
         write_json({**found, "payload": payload, "health": latest, "errors": gone_wrong})
         return
     show_one(found, as_json=False)
-    if payload is None:
-        say("Nothing has been seen of it yet.")
-    else:
-        say("It said:")
+    say("Nothing has been seen of it yet." if payload is None else "It said:")
+    if payload is not None:
         show_one(payload, as_json=False)
     if latest:
         say("Its scraper did:")

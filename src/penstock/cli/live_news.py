@@ -1,4 +1,4 @@
-"""`penstock live updates`, `errors`, `resolve`, `health`, `adapters`: what was seen, and how well."""
+"""`penstock live updates`, `errors`, `resolve`, `health`, `adapters`: what was seen, how well."""
 
 import asyncio
 import sys
@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.live_asking import AtUrl, ask
 from penstock.cli.live_changes import changes_between, fields_of, in_one_line
-from penstock.cli.live_desk import FeedId, Row, with_live
-from penstock.cli.live_feeds import COLUMNS
+from penstock.cli.live_desk import FeedId, Row, show_feeds, with_live
 from penstock.cli.live_story import time_of
-from penstock.cli.monitoring import AsJson, Limit, say, show_rows
+from penstock.cli.monitoring import AsJson, Limit, say, show_one, show_rows
 from penstock.cli.output import ExitCode, write_json
 from penstock.extract.live.registry import open_live_registry
 from penstock.settings import load_settings
@@ -34,7 +34,9 @@ def updates(
         int | None, typer.Option(min=0, help="All behind this number; the last 10 if absent.")
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as they come.")] = False,
-    limit: Limit = 1000,
+    limit: Annotated[
+        int, typer.Option(min=1, max=100_000, help="At most so many; not with --follow.")
+    ] = 1000,
     as_json: AsJson = False,
 ) -> None:
     """Show what was new on a page, oldest first; with --follow until the feed is over.
@@ -45,15 +47,17 @@ def updates(
     async def look(live: LiveService) -> None:
         row = await live.get(feed)
         place = max(0, row["last_sequence"] - 10) if after is None else after
-        told, before = 0, None
-        while told < limit:
-            found = await live.updates_after(feed, place, min(AT_ONCE, limit - told))
+        left, before = limit, None
+        while left:
+            found = await live.updates_after(feed, place, min(AT_ONCE, left))
             for update in found:
                 _show(update, before, as_json)
-                before, place, told = update, update["sequence"], told + 1
-            sys.stdout.flush()
+                before, place = update, update["sequence"]
             if found:
+                left -= 0 if follow else len(found)
                 continue
+            # Who reads from a pipe sees what there is before we wait.
+            sys.stdout.flush()
             row = await live.get(feed)
             is_over = row["status"] in OVER and row["last_sequence"] <= place
             if is_over or not follow:
@@ -115,11 +119,16 @@ def resolve(
     show_rows("Resolved", with_live(work, see="errors"), ERRORS, as_json)
 
 
-def health(as_json: AsJson = False) -> None:
+def health(url: AtUrl = None, as_json: AsJson = False) -> None:
     """How all feeds do, as the store knows it; exit code 1 unless all is well.
 
-    Memory, latencies and circuits are known to the processes that watch: ask their /health.
+    With --url, all that a process knows of those that it watches: memory, latencies, circuits.
     """
+    if url is not None:
+        found = ask(url, lambda penstock: penstock.live.health())
+        show_one(found, as_json)
+        _exit_unless_well(found["status"])
+        return
 
     async def look(live: LiveService) -> tuple[int, list[Row]]:
         rows = [row for row in await live.list_feeds(limit=MOST_FEEDS) if row["wanted"]]
@@ -135,8 +144,12 @@ def health(as_json: AsJson = False) -> None:
     else:
         say(f"{status}: {number - len(late)} of {number} feeds that are wanted are fresh")
         if late:
-            show_rows("Not fresh", late, COLUMNS, as_json=False)
-    if late:
+            show_feeds("Not fresh", late, as_json=False)
+    _exit_unless_well(status)
+
+
+def _exit_unless_well(status: str) -> None:
+    if status != Service.HEALTHY:
         raise typer.Exit(ExitCode.TROUBLE)
 
 

@@ -47,6 +47,15 @@ monitor why URL
 monitor replay --adapter product
 monitor shadow product
 monitor alerts
+live list
+live show final
+live updates final
+live stop final
+live restart final
+live remove final --yes
+live errors
+live resolve 0
+live health
 """
 
 
@@ -67,6 +76,7 @@ def test_a_command_that_finds_no_store_names_the_place_and_makes_none(
         "schedule add https://shop.example/ --every 1h",
         "monitor sources add Shop shop.example",
         "monitor retailers add Shop",
+        "live start https://score.example/7 --select runs=.runs",
     ],
 )
 def test_a_command_that_begins_something_makes_a_store(run: Run, tmp_path: Path, line: str) -> None:

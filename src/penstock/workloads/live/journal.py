@@ -3,21 +3,21 @@
     3f0a91c2 {"match_id":"…","sequence":7,…}
 
 What `append` has returned from is safe, also from a power cut. A line that a crash left unfinished
-was never promised to anybody, and is cut off when the journal is opened again.
+was never promised to anybody, and is cut off before the next one is written.
 """
 
 import errno
 import os
 import zlib
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
 import orjson
 
-from penstock.core.errors import JournalFailed
+from penstock.core.errors import JournalFailed, SettingsError
 from penstock.core.lock import only_process
 from penstock.core.log import get_logger
 from penstock.workloads.live.model import Update
@@ -25,6 +25,8 @@ from penstock.workloads.live.model import Update
 MOST_BYTES = 100 * 1024 * 1024
 #: The file is made anew if so much of what it may have can be gained by that.
 WORTHWHILE = 0.25
+#: Processes of one machine that may watch feeds on one store.
+MOST_PROCESSES = 64
 NAME, LOCK = "updates.journal", "lock"
 #: Hexadecimal digits of a checksum, and the space after it.
 CHECKSUM = 8
@@ -135,6 +137,16 @@ class Journal:
         """All that wait, in the order in which they came."""
         return [self.read(number) for number in self._places]
 
+    def adopt(self, other: "Journal") -> None:
+        """Take over all that waits in a journal that nobody else holds."""
+        updates = other.replay()
+        numbers = self.append(updates) if updates else []
+        self.entries += tuple(
+            Entry(number, update.match_id, update.sequence, self._places[number].length)
+            for number, update in zip(numbers, updates, strict=True)
+        )
+        other.settle(list(other._places))
+
     def settle(self, numbers: Iterable[int]) -> None:
         """Forget updates that are safe elsewhere."""
         for number in numbers:
@@ -151,7 +163,6 @@ class Journal:
 
     def _open(self) -> None:
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        os.fchmod(self._file, 0o600)
         self._place()
         entries, damaged = [], 0
         with self._path.open("rb") as lines:
@@ -164,9 +175,6 @@ class Journal:
                     damaged += 1
                     self._size += len(line)
         self.entries = tuple(entries)
-        # Until here, all is whole; the rest is a line that was never finished.
-        os.ftruncate(self._file, self._size)
-        os.fsync(self._file)
         if damaged:
             get_logger().error("live: lines are damaged", path=str(self._path), lines=damaged)
 
@@ -243,6 +251,31 @@ class Journal:
             f"another process keeps updates in {self._folder}: one at a time can; give this one "
             f"another folder"
         )
+
+
+@contextmanager
+def open_journal(folder: Path) -> Iterator[Journal]:
+    """A journal of this process's own; what processes that are gone left in theirs is taken over.
+
+    Several processes may keep theirs in one folder.
+    """
+    with ExitStack() as stack:
+        own: Journal | None = None
+        for place in (folder / str(number) for number in range(MOST_PROCESSES)):
+            if own is not None and not place.exists():
+                continue
+            try:
+                journal = stack.enter_context(Journal(place))
+            except SettingsError:
+                continue
+            if own is None:
+                own = journal
+            else:
+                own.adopt(journal)
+                journal.close()
+        if own is None:
+            raise SettingsError(f"{MOST_PROCESSES} processes keep updates in {folder} already")
+        yield own
 
 
 def _line(update: Update) -> bytes:

@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import NamedTuple, TypeVar
 
 from penstock.blobs.ports import Blobs
@@ -42,6 +41,8 @@ T = TypeVar("T")
 class _Note(NamedTuple):
     work: Callable[[Unit], object]
     done: asyncio.Future[None]
+    #: Whether it is done before the updates that wait, and not after them.
+    first: bool
 
 
 class Keeper:
@@ -98,6 +99,10 @@ class Keeper:
         """The latest update of a feed that is not written yet."""
         return self._buffer.last_of(match_id)
 
+    def forget(self, match_id: str) -> None:
+        """A feed is over here: what was lost of it is counted no more."""
+        self._buffer.forget(match_id)
+
     def looked(self, match_id: str, seconds: float, *, changed: bool) -> None:
         self._counts.looked(match_id, seconds, changed=changed)
 
@@ -118,9 +123,9 @@ class Keeper:
     def calm(self, kind: str, match_id: str) -> None:
         self.note(lambda unit: resolve(unit, kind, match_id))
 
-    def note(self, work: Callable[[Unit], object]) -> Awaitable[None]:
+    def note(self, work: Callable[[Unit], object], *, first: bool = False) -> Awaitable[None]:
         """Have something small written; to be awaited by who must know that it is."""
-        note = _Note(work, asyncio.get_running_loop().create_future())
+        note = _Note(work, asyncio.get_running_loop().create_future(), first)
         self._notes.append(note)
         self._wake()
         return note.done
@@ -157,14 +162,16 @@ class Keeper:
         if not updates and not notes and not troubles:
             return False
         entries = [await entry_of(trouble, self._blobs) for trouble in troubles]
-        # What is settled comes after the errors that it settles.
-        work: list[Callable[[Unit], object]] = [partial(self._log, entries)]
-        work += [note.work for note in notes]
 
         def write(unit: Unit) -> list[Update]:
+            for note in notes:
+                if note.first:
+                    note.work(unit)
             refused = write_updates(unit, updates)
-            for each in work:
-                each(unit)
+            self._log(unit, entries)
+            for note in notes:
+                if not note.first:
+                    note.work(unit)
             return refused
 
         refused = await self._insist(lambda: self._store.write(write, "live"))
@@ -177,7 +184,7 @@ class Keeper:
         self._tell(updates, refused)
         return True
 
-    def _log(self, entries: Sequence[ErrorEntry], unit: Unit) -> None:
+    def _log(self, unit: Unit, entries: Sequence[ErrorEntry]) -> None:
         if entries:
             log_errors(unit, entries)
         for match_id in sorted(
@@ -190,8 +197,7 @@ class Keeper:
             self._stored(updates)
             return
         self._refused(refused)
-        lost = {(each.match_id, each.sequence) for each in refused}
-        self._stored([each for each in updates if (each.match_id, each.sequence) not in lost])
+        self._stored([each for each in updates if each not in refused])
 
     async def _insist(self, write: Callable[[], Awaitable[list[Update]]]) -> list[Update]:
         """Write, however often it has to be tried."""

@@ -11,7 +11,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 STEADY_SECONDS = 300.0
 HOUR = 3600.0
 #: Reasons that are no sign of trouble.
-ORDERLY: Final = frozenset({"age", "memory"})
+BY_HAND = "by hand"
+ORDERLY: Final = frozenset({"age", "memory", BY_HAND})
 
 
 class Restarts:

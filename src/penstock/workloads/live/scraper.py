@@ -44,7 +44,11 @@ from penstock.workloads.live.ways import Look, Way
 LONG_PAGE = 250_000
 #: So often the last read of a page that has ended is tried before it is done without.
 MOST_LAST_READS = 5
-PARSE_ALERT = "live_parse"
+PARSE_ALERT, CEILING_ALERT, JOURNAL_ALERT = ALERTS = (
+    "live_parse",
+    "live_restart_ceiling",
+    "live_journal",
+)
 
 
 class EndKind(StrEnum):
@@ -120,6 +124,8 @@ class Scraper:
     #: Why the next good look is the last, in words; and how often that one has failed.
     _ending: str = field(default="", init=False)
     _failed_endings: int = field(default=0, init=False)
+    #: Whether this scraper has seen its page.
+    _is_well: bool = field(default=False, init=False)
 
     async def run(self, stopping: asyncio.Event) -> End:
         """Watch until there is a reason to end."""
@@ -266,6 +272,11 @@ class Scraper:
         if self.rules.parsing.succeeded():
             self.rules.breaker.close()
             self.desk.calm(PARSE_ALERT, self.feed.match_id)
+        if not self._is_well:
+            # Who came before may have told ops; a former process may have, too.
+            self._is_well = True
+            for kind in ALERTS:
+                self.desk.calm(kind, self.feed.match_id)
         if self.context.error_count:
             self.desk.settle(self.feed.match_id, Resolution.AUTO_RETRY)
         found = hash_of(snapshot.payload, snapshot.state)

@@ -18,6 +18,7 @@ from penstock.store.unit import Unit
 from penstock.web.errors import NotFound, Unavailable, invalid
 from penstock.web.waiting import Waiters
 from penstock.workloads.live import feeds, reading, troubles
+from penstock.workloads.live.erasure import erase_feed
 from penstock.workloads.live.health_log import list_health
 from penstock.workloads.live.model import Feed, FeedStatus, ScraperStatus
 from penstock.workloads.live.pace import Demand, Paces
@@ -131,9 +132,8 @@ class LiveService:
 
     async def remove(self, match_id: str) -> None:
         """Forget a feed and everything that was seen of it."""
-        gone = await self._means.store.write(lambda unit: feeds.remove_feed(unit, match_id))
-        if not gone:
-            raise _unknown(match_id)
+        await self.stop(match_id)
+        await erase_feed(self._means.store, match_id)
         self._nudge()
 
     # ── looking

@@ -25,6 +25,7 @@ from penstock.workloads.live.health_log import HealthEntry, log_health
 from penstock.workloads.live.keeping import Keeper
 from penstock.workloads.live.model import Feed, ScraperStatus
 from penstock.workloads.live.recording import Look, note_looks
+from penstock.workloads.live.restarting import BY_HAND
 from penstock.workloads.live.watcher import MIB, Hands, Watcher
 
 #: So often it is looked which feeds are wanted, unless somebody says so.
@@ -93,6 +94,7 @@ class Supervision:
 
     async def _look_around(self) -> None:
         worker, most = self.hands.worker(), self.hands.settings.max_feeds
+        running = {name: each.scraper_id for name, each in self.watchers.items() if each.scraper}
         rows, is_some_free = await self.hands.store.read(
             lambda unit: (feeds_of(unit, worker), is_any_free(unit))
         )
@@ -105,10 +107,13 @@ class Supervision:
         for match_id, each in list(self._watched.items()):
             if each.task.done():
                 del self._watched[match_id]
+                self.keeper.forget(match_id)
             elif match_id not in wanted or feed_of(wanted[match_id]) != each.watcher.feed:
                 each.watcher.stop()
-            elif wanted[match_id]["scraper_id"] is None and each.watcher.scraper:
-                each.watcher.restart("by hand")
+            elif wanted[match_id]["scraper_id"] is None and (
+                running.get(match_id) == each.watcher.scraper_id
+            ):
+                each.watcher.restart(BY_HAND)
         for match_id, row in wanted.items():
             if match_id not in self._watched and not self._is_stopping:
                 await self._begin(feed_of(row))

@@ -26,7 +26,15 @@ from penstock.workloads.live.model import Feed, FeedStatus, Resolution, Saved, U
 from penstock.workloads.live.parsing_rule import ParsingRule
 from penstock.workloads.live.polling import Polling
 from penstock.workloads.live.restarting import Restarts
-from penstock.workloads.live.scraper import End, EndKind, Last, Rules, Scraper
+from penstock.workloads.live.scraper import (
+    CEILING_ALERT,
+    JOURNAL_ALERT,
+    End,
+    EndKind,
+    Last,
+    Rules,
+    Scraper,
+)
 from penstock.workloads.live.settings import LiveSettings
 from penstock.workloads.live.timeouts import Timeouts
 from penstock.workloads.live.ways import Way
@@ -36,14 +44,13 @@ MIB = 1024 * 1024
 REST_SECONDS = 3600.0
 #: While memory is short, it is looked again after so long.
 SHORT_SECONDS = 30.0
-CEILING_ALERT, JOURNAL_ALERT = "live_restart_ceiling", "live_journal"
 CRASH = "crash"
 
 
 class Noting(Desk, Protocol):
     """A desk that writes other things down, too."""
 
-    def note(self, work: Callable[[Unit], object]) -> Awaitable[None]:
+    def note(self, work: Callable[[Unit], object], *, first: bool = False) -> Awaitable[None]:
         """Have something small written; to be awaited by who must know that it is."""
         ...
 
@@ -168,7 +175,7 @@ class Watcher:
     def _succeed(self) -> None:
         """Another scraper takes over; the store hears of it before it hears of what that sees."""
         self.scraper_id = str(uuid4())
-        self._hands.desk.note(self._claim())
+        self._hands.desk.note(self._claim(), first=True)
 
     async def _shall_go_on(self, end: End) -> bool:
         """See to what the end of a scraper means; whether another one follows."""
@@ -198,7 +205,8 @@ class Watcher:
             self._alert(CEILING_ALERT, f"{self.feed.url} is not watched for an hour: {said}")
             await self._put_off(FeedStatus.FAILED, said, REST_SECONDS)
             return False
-        await hands.clock.wait_for(self._stopping, seconds)
+        if seconds:
+            await hands.clock.wait_for(self._stopping, seconds)
         if self._stopping.is_set():
             return False
         self._succeed()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from penstock.core.errors import JournalFailed, SettingsError
-from penstock.workloads.live.journal import NAME, Journal
+from penstock.workloads.live.journal import NAME, Journal, open_journal
 from penstock.workloads.live.model import Update
 from tests.unit.workloads.live.updates import an_update
 
@@ -237,3 +237,38 @@ def test_it_makes_room_of_what_is_settled_when_it_is_full(folder: Path) -> None:
         assert stat.S_IMODE((folder / NAME).stat().st_mode) == 0o600
         journal.append(some(5))
     assert found_in(folder) == [3, 4, 5]
+
+
+def test_what_a_lost_process_left_is_taken_over(tmp_path: Path) -> None:
+    with Journal(tmp_path / "0") as first, Journal(tmp_path / "3") as lost:
+        first.append([an_update(1)])
+        lost.append([an_update(2), an_update(3)])
+
+    with open_journal(tmp_path) as journal:
+        assert [each.sequence for each in journal.replay()] == [1, 2, 3]
+        assert [each.sequence for each in journal.entries] == [1, 2, 3]
+    with Journal(tmp_path / "3") as emptied:
+        assert emptied.replay() == []
+
+
+def test_processes_on_one_folder_have_journals_of_their_own(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib\n"
+        "from penstock.workloads.live.journal import open_journal\n"
+        "with open_journal(pathlib.Path(sys.argv[1])) as journal:\n"
+        "    print(journal.size, flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    other = subprocess.Popen(  # noqa: S603 - ourselves
+        [sys.executable, "-c", code, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with other:
+        assert other.stdout
+        other.stdout.readline()
+        with open_journal(tmp_path) as journal:
+            journal.append([an_update(1)])
+        assert (tmp_path / "1" / "updates.journal").stat().st_size > 0
+        other.communicate()

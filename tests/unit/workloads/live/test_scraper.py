@@ -6,7 +6,7 @@ from penstock.core.errors import JournalFailed
 from penstock.extract.live.adapter import Snapshot
 from penstock.kernel.model import Broken, Failure, RateLimited, Refused, UrlSpecific, Wait
 from penstock.workloads.live.model import ErrorType, Resolution, hash_of
-from penstock.workloads.live.scraper import EndKind, Last
+from penstock.workloads.live.scraper import ALERTS, EndKind, Last
 from tests.live import NOT_FOUND, REFUSED_CONNECTION, UNREADABLE, page, watch
 
 
@@ -237,7 +237,7 @@ async def test_more_than_ten_unreadable_pages_open_the_circuit_for_five_minutes(
     (alert,) = watching.desk.alerts
     assert (alert.kind, alert.subject, alert.severity) == ("live_parse", "m1", "P1")
     assert "11 times" in alert.message
-    assert watching.desk.calmed == ["live_parse"]
+    assert watching.desk.calmed == ["live_parse", *ALERTS]
     assert any(pause > 280 for pause in watching.clock.pauses)
     assert [each.payload for each in watching.desk.updates] == [{"score": 1}]
 

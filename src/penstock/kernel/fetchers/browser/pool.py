@@ -202,7 +202,7 @@ class BrowserPool(Generic[B]):
             self._limit = max(1, min(self._limit, self._in_use) // 2)
             get_logger().warning("memory is short; fewer browsers", seats=self._limit)
         else:
-            self._limit = min(self._most, self._limit * 2)
+            self._limit = min(self._most, 2 * max(self._limit, self._in_use))
             self._call_next()
         for member in list(self._members):
             await self._look_at(member)

@@ -187,7 +187,7 @@ class Tab:
         try:
             shown = await self._evaluate(asked)
         except PlaywrightError:
-            # A page that writes itself anew forgets what was ours in it.
+            # Where it is another document by now, what was ours in it is gone.
             self._world = None
             shown = await self._evaluate(asked)
         if not shown["at"].startswith(f"{self._hop.url.origin}/"):

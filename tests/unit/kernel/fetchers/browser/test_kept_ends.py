@@ -5,9 +5,11 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from functools import partial
+from typing import Any
 
 import pytest
 
+from penstock.core.clock import SystemClock
 from penstock.kernel.fetchers.browser.kept import KeptPages
 from penstock.kernel.model import Failure, Page
 from penstock.kernel.ports import Hop, NotNow
@@ -23,6 +25,15 @@ ENDLESSLY = 10**9
 ASKS = """<p>Asks</p><script>
 setInterval(() => fetch("/tick").catch(() => 0), 20);
 </script>"""
+
+
+class ClockAhead(SystemClock):
+    """A clock of which only durations can be moved."""
+
+    ahead = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead
 
 
 @pytest.fixture
@@ -117,7 +128,7 @@ async def test_a_frozen_browser_is_left_and_ends_with_its_last_page(
 
 
 async def test_a_large_browser_is_left_page_by_page(site: Site, browsers: Place) -> None:
-    limits = {"max_memory_mb": 64, "hard_memory_mb": ENDLESSLY}
+    limits: dict[str, Any] = {"max_memory_mb": 64, "hard_memory_mb": ENDLESSLY}
     async with kept_pages(site, browsers, **limits) as pages:
         await open_two(pages)
         large = chromiums(os.getpid())[0]
@@ -149,7 +160,7 @@ async def test_a_huge_browser_is_ended_with_its_pages(site: Site, browsers: Plac
 
 
 async def test_a_page_is_refused_while_memory_is_short(site: Site, browsers: Place) -> None:
-    limits = {"min_free_memory_mb": ENDLESSLY, "first_page_always": False}
+    limits: dict[str, Any] = {"min_free_memory_mb": ENDLESSLY, "first_page_always": False}
     async with kept_pages(site, browsers, **limits) as pages:
         with pytest.raises(NotNow, match="too little memory") as told:
             await pages.fetch(keep(f"{HOME}/product/1"))
@@ -165,7 +176,10 @@ async def test_a_page_that_asks_too_much_is_held_back_and_stays(
 ) -> None:
     site.reply(HOST, "/asks", page("Asks", ASKS))
     site.reply(HOST, "/tick", Reply(200, "tick"))
-    async with kept_pages(site, browsers, max_requests=20, settle_seconds=0.1) as pages:
+    clock = ClockAhead()
+    # Much of it is asked for while the page is opened.
+    limits: dict[str, Any] = {"max_requests": 20, "settle_seconds": 1}
+    async with kept_pages(site, browsers, clock=clock, **limits) as pages:
         await open_page(pages, keep(f"{HOME}/asks"))
 
         async def is_held_back() -> bool:
@@ -175,6 +189,8 @@ async def test_a_page_that_asks_too_much_is_held_back_and_stays(
 
         await eventually(is_held_back)
         assert len(site.hits) == 20
+        clock.ahead = 60
+        await eventually(lambda: len(site.hits) > 20)
 
 
 async def test_after_use_nothing_is_left(site: Site, browsers: Place) -> None:

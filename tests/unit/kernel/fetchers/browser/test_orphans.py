@@ -1,6 +1,5 @@
 """Browsers whose worker is gone are found and ended; those of a worker that lives are not."""
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -32,7 +31,8 @@ async def work():
 
 asyncio.run(work())
 """
-SLEEP = "import time; time.sleep(600)"
+#: What a process was started with shows only when it has begun.
+SLEEP = "import time; print(flush=True); time.sleep(600)"
 GONE = "999999999.1-old"
 
 
@@ -53,7 +53,9 @@ def worker(place: Place) -> Iterator[tuple[subprocess.Popen[str], int]]:
 def process_with(*arguments: str, folder: Path | None = None) -> Iterator[int]:
     """A process with arguments, in a folder."""
     command = [sys.executable, "-c", SLEEP, *arguments]
-    with subprocess.Popen(command, cwd=folder) as process:  # noqa: S603
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) as process:  # noqa: S603
+        assert process.stdout
+        process.stdout.readline()
         try:
             yield process.pid
         finally:
@@ -102,9 +104,28 @@ async def test_who_belongs_to_a_worker_is_known_by_its_arguments(
 ) -> None:
     said = [argument.format(folder=tmp_path, gone=GONE) for argument in arguments]
     with process_with(*said) as pid:
-        await asyncio.to_thread(processes.end_orphans, tmp_path)
+        assert processes.end_orphans(tmp_path) == 1
 
         await eventually(lambda: not is_alive(pid))
+
+
+def test_a_worker_in_another_container_is_not_taken_for_one_that_is_gone(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    folder = tmp_path / "folder"
+    script.write_text(f"exec {sys.executable} -c '{SLEEP}' keeper.py 1 {folder}/{GONE}\n")
+    command = ["unshare", "--user", "--pid", "--fork", "--kill-child", "sh", str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as container:  # noqa: S603
+        assert container.stdout
+        try:
+            if container.stdout.readline() != b"\n":
+                pytest.skip("this machine lets nobody make containers")
+            inside = named(processes_below(container.pid), "keeper.py")
+
+            assert processes.end_orphans(folder) == 0
+            assert len(inside) == 1
+            assert is_alive(inside[0])
+        finally:
+            container.kill()
 
 
 async def test_a_driver_is_known_by_its_folder(tmp_path: Path) -> None:

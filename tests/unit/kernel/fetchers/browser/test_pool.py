@@ -282,6 +282,22 @@ async def test_without_memory_new_work_is_refused_and_the_pool_shrinks(machine: 
     assert pool.stats() == PoolStats(4, 3, 1, 3, 3)
 
 
+async def test_when_memory_is_back_who_holds_seats_can_get_others_soon(machine: Machine) -> None:
+    pool = machine.pool(pool_size=8, pool_max=8, min_free_memory_mb=512)
+    for _ in range(4):
+        await pool.acquire()
+    machine.free = 100 * MIB
+    for _ in range(5):
+        await pool.look_after()
+
+    machine.free = 10_000 * MIB
+    await pool.look_after()
+
+    for _ in range(4):
+        await pool.acquire()
+    assert pool.stats().in_use == 8
+
+
 async def test_a_closed_pool_ends_everything_and_starts_nothing(machine: Machine) -> None:
     pool = machine.pool(contexts_per_browser=1)
     await pool.acquire()

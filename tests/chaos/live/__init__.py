@@ -1,0 +1,1 @@
+"""Live pages under attack: browsers, processes, the store, the network and the pages fail."""
