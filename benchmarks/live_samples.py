@@ -1,7 +1,6 @@
 """What a process tree takes at a moment, by kind, and whether that grows."""
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -54,12 +53,10 @@ class Tree:
 def look_at(pid: int) -> Tree:
     """A process and all below it, now."""
     costs = costs_of(pid)
-    by_kind = Counter(dict.fromkeys(KINDS, 0.0))
+    by_kind = dict.fromkeys(KINDS, 0.0)
     for member, cost in costs.items():
         by_kind[_kind(member)] += cost.memory / MIB
-    return Tree(
-        dict(by_kind), sum(map(_resident, costs)), sum(map(_open_files, costs)), len(costs)
-    )
+    return Tree(by_kind, sum(map(_resident, costs)), sum(map(_open_files, costs)), len(costs))
 
 
 def _kind(pid: int) -> str:

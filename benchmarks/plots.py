@@ -53,17 +53,19 @@ def _panel(panel: Panel, minutes: Sequence[float], top: float) -> list[str]:
     parts = [_text(LEFT, top + TOP - 8, panel.title, "font-weight:bold")]
     for number in range(round(most / step) + 1):
         y = floor - number * step * scale
-        parts.append(_line(LEFT, y, WIDTH - RIGHT, y, "#d0d7de"))
+        parts.append(_line(LEFT, y, WIDTH - RIGHT, "#d0d7de"))
         parts.append(_text(LEFT - 6, y + 4, f"{number * step:g}", "text-anchor:end"))
     for place, one in enumerate(panel.series):
         colour = COLOURS[place % len(COLOURS)]
         dots = [(_x(at, minutes), floor - v * scale) for at, v in _pairs(minutes, one.values)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        parts.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+        )
         parts += _label(one.name, colour, top + TOP + 14 * place)
     if panel.limit is not None:
         y = floor - panel.limit * scale
-        parts.append(_line(LEFT, y, WIDTH - RIGHT, y, LIMIT, 'stroke-dasharray="5 4"'))
+        parts.append(_line(LEFT, y, WIDTH - RIGHT, LIMIT, 'stroke-dasharray="5 4"'))
         parts += _label("limit", LIMIT, top + TOP + 14 * len(panel.series))
     return parts
 
@@ -94,13 +96,13 @@ def _step(rough: float) -> float:
 def _label(name: str, colour: str, y: float) -> list[str]:
     x = WIDTH - RIGHT + 10
     return [
-        _line(x, y - 4, x + 16, y - 4, colour, 'stroke-width="3"'),
+        _line(x, y - 4, x + 16, colour, 'stroke-width="3"'),
         _text(x + 22, y, name),
     ]
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, more: str = "") -> str:
-    ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+def _line(x: float, y: float, to: float, colour: str, more: str = "") -> str:
+    ends = f'x1="{x:.1f}" y1="{y:.1f}" x2="{to:.1f}" y2="{y:.1f}"'
     return f'<line {ends} stroke="{colour}" {more}/>'
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.store.settings import FILE_NAME
+from penstock.workloads.live.supervising import MEASURE_SECONDS
 from tests import postgres_server
 from tests.chaos.live.stand import Stand, Watched, open_stand, some_feeds
 from tests.chaos.live.truth import Findings
@@ -29,8 +30,9 @@ from tests.shell import eventually
 #: Fresh again so soon after a fault has ended.
 LIMIT_SECONDS = 10.0
 PATIENCE = 60.0
-BROWSER, RENDERER = "--penstock-browser=", "--type=renderer"
-DRIVER, KEEPER = "run-driver", "keeper.py"
+RENDERER, DRIVER, KEEPER = "--type=renderer", "run-driver", "keeper.py"
+RESTARTS, ERRORS = "scraper_restarts_total", "scraper_errors_total"
+DROPPED = "scraper_dropped_updates_total"
 SOFT_MB, HARD_MB = 320, 480
 #: Megabytes a second: the first comes to the soft limit, the second past the hard one at once.
 SLOW_LEAK, FAST_LEAK = 20, 200
@@ -43,14 +45,17 @@ class Size:
     pages: int
     calls: int
     faults: int
-    #: Seconds of which something is away, and between two such.
+    #: Seconds for which a server or a file is away, and the network; and between two cuts of it.
     away: float
+    locked: float
     cut: float
     pause: float
 
 
-SMALL = Size(pages=3, calls=1, faults=1, away=8.0, cut=3.0, pause=3.0)
-LONG = Size(pages=8, calls=2, faults=5, away=300.0, cut=10.0, pause=50.0)
+SMALL = Size(pages=3, calls=1, faults=1, away=8.0, locked=6.0, cut=3.0, pause=3.0)
+LONG = Size(pages=8, calls=2, faults=5, away=300.0, locked=30.0, cut=10.0, pause=50.0)
+#: Between two kills, so that there is something to lose.
+KILL_PAUSE = 3.5
 
 
 @dataclass(slots=True)
@@ -97,7 +102,7 @@ async def _kill_each(find: Callable[[Stand], Sequence[int]], ground: Ground, to:
     for _ in range(ground.size.faults):
         victim = find(ground.stand)[0]
         to.recoveries.append(await ground.stand.suffer(partial(_kill, victim)))
-        await asyncio.sleep(ground.size.pause / 10)
+        await asyncio.sleep(KILL_PAUSE)
 
 
 async def _kill(pid: int) -> None:
@@ -113,7 +118,7 @@ async def kill_the_service(ground: Ground, to: Result) -> None:
     """The whole process, which is started again at once."""
     for _ in range(ground.size.faults):
         to.recoveries.append(await ground.stand.suffer(partial(_restart, ground.stand)))
-        await asyncio.sleep(ground.size.pause / 10)
+        await asyncio.sleep(KILL_PAUSE)
 
 
 async def _restart(stand: Stand) -> None:
@@ -128,7 +133,7 @@ async def leak_slowly(ground: Ground, to: Result) -> None:
     """A page takes more and more: its browser is replaced when all cycles are done."""
     stand, leaking = ground.stand, ground.stand.feeds[0]
     for number in range(1, ground.size.faults + 1):
-        before = await stand.metric("scraper_restarts_total")
+        before = await stand.metric(RESTARTS)
         pages = sum(feed.is_page for feed in stand.feeds)
         async with _gaps(stand) as gaps:
             stand.site.ground.set_trouble(leaking.host, "leak")
@@ -146,14 +151,18 @@ async def leak_fast(ground: Ground, to: Result) -> None:
         (browser, *_) = stand.browsers
         async with _gaps(stand) as gaps:
             stand.site.ground.set_trouble(leaking.host, "leak")
-            await eventually(lambda browser=browser: browser not in stand.browsers, PATIENCE)
+            await eventually(partial(_is_gone, stand, browser), PATIENCE)
             stand.site.ground.end_trouble(leaking.host)
             await stand.fresh_again(time.time())
         to.recoveries.append(max(gaps.values()))
 
 
+def _is_gone(stand: Stand, browser: int) -> bool:
+    return browser not in stand.browsers
+
+
 async def _have_restarted(stand: Stand, times: float) -> bool:
-    return await stand.metric("scraper_restarts_total") >= times
+    return await stand.metric(RESTARTS) >= times
 
 
 async def hang(ground: Ground, to: Result) -> None:
@@ -161,7 +170,7 @@ async def hang(ground: Ground, to: Result) -> None:
     stand, hanging = ground.stand, ground.stand.feeds[2]
     others = [feed for feed in stand.feeds if feed is not hanging]
     for _ in range(ground.size.faults):
-        before = await stand.metric("scraper_errors_total")
+        before = await stand.metric(ERRORS)
         async with _gaps(stand, others) as gaps:
             begun = time.time()
             stand.site.ground.set_trouble(hanging.host, "hang")
@@ -175,7 +184,7 @@ async def hang(ground: Ground, to: Result) -> None:
 
 
 async def _have_failed(stand: Stand, times: float) -> bool:
-    return await stand.metric("scraper_errors_total") >= times
+    return await stand.metric(ERRORS) >= times
 
 
 @asynccontextmanager
@@ -197,36 +206,45 @@ async def _gaps(
 
 async def freeze_the_server(ground: Ground, to: Result) -> None:
     """PostgreSQL answers nobody for a while."""
-    await _lose_store(ground, to, partial(_frozen, _server(ground)))
+    await _lose_store(ground, to, partial(_frozen, _server(ground)), ground.size.away)
 
 
 async def kill_the_server(ground: Ground, to: Result) -> None:
     """PostgreSQL is killed, and started again after a while."""
-    await _lose_store(ground, to, partial(_killed, _server(ground)))
+    await _lose_store(ground, to, partial(_killed, _server(ground)), ground.size.away)
 
 
 async def lock_the_file(ground: Ground, to: Result) -> None:
     """Another process writes to SQLite, and does not come to its end for a while."""
     file = ground.stand.store_settings.folder / FILE_NAME
-    await _lose_store(ground, to, partial(_locked, file))
+    await _lose_store(ground, to, partial(_locked, file), ground.size.locked)
 
 
-async def _lose_store(ground: Ground, to: Result, lost: Away) -> None:
+async def _lose_store(ground: Ground, to: Result, lost: Away, seconds: float) -> None:
     """Everything that must not be missed waits, and is there when the store is back."""
+    before = await ground.stand.metric(DROPPED)
     async with lost():
-        slowest = await ground.stand.slowest_health(ground.size.away)
+        slowest = await ground.stand.slowest_health(seconds)
     # The pages were there to be seen all the time: nobody was blind.
     to.recoveries.append(await ground.stand.fresh_again(time.time()))
-    dropped = await ground.stand.metric("scraper_dropped_updates_total")
-    ground.stand.dropped += int(dropped)
-    to.note = f"{dropped:.0f} uncritical dropped; /health within {slowest * 1000:.0f} ms"
+    dropped = await dropped_since(ground.stand, before)
+    ground.stand.dropped += dropped
+    to.note = (
+        f"{seconds:.0f} s; {dropped} uncritical dropped; /health within {slowest * 1000:.0f} ms"
+    )
+
+
+async def dropped_since(stand: Stand, before: float) -> int:
+    """How many updates were dropped; that is shown with the next measurement only."""
+    await asyncio.sleep(MEASURE_SECONDS)
+    return int(await stand.metric(DROPPED) - before)
 
 
 async def die_without_the_store(ground: Ground, to: Result) -> None:
     """The service is killed while the store is away: what it had journalled is not lost."""
     stand = ground.stand
     async with _frozen(_server(ground)):
-        await asyncio.sleep(ground.size.away)
+        await asyncio.sleep(ground.size.locked)
         begun = time.time()
         await stand.kill_service()
     await stand.start()
@@ -290,6 +308,8 @@ async def _cut(ground: Ground) -> None:
 # ── all of them
 
 LIMITS: dict[str, Any] = {"memory_soft_limit_mb": SOFT_MB, "memory_hard_limit_mb": HARD_MB}
+#: So little room that uncritical updates have to go.
+BOUNDED: dict[str, Any] = {"max_queue_size": 4}
 SCENARIOS = {
     each.name: each
     for each in (
@@ -299,12 +319,12 @@ SCENARIOS = {
         Scenario("kill -9 of the keeper", partial(_kill_each, lambda stand: stand.find(KEEPER))),
         Scenario("kill -9 of the service", kill_the_service),
         Scenario("network cut", cut_the_network),
-        Scenario("SQLite locked", lock_the_file, settings={"max_queue_size": 4}),
+        Scenario("SQLite locked", lock_the_file, settings=BOUNDED),
         Scenario("leak, soft limit", leak_slowly, settings=LIMITS),
         Scenario("leak, hard limit", leak_fast, settings=LIMITS),
         Scenario("page hangs", hang),
-        Scenario("PostgreSQL frozen", freeze_the_server, needs_postgres=True),
-        Scenario("PostgreSQL killed", kill_the_server, needs_postgres=True),
+        Scenario("PostgreSQL frozen", freeze_the_server, True, BOUNDED),
+        Scenario("PostgreSQL killed", kill_the_server, True, BOUNDED),
         Scenario("service killed while the store is away", die_without_the_store, True),
     )
 }

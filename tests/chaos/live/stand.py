@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from penstock.store import migrate
 from penstock.store.settings import StoreSettings
 from penstock.store.store import Store, open_store
 from penstock.workloads.live.reading import updates_after
+from penstock.workloads.live.tables import Row
 from tests.browsers import Place, chromiums, named, new_place, processes_below
 from tests.chaos.engine.processes import PENSTOCK, Nursery, Running, open_nursery
 from tests.chaos.live.truth import Findings, Played, Span, compare
@@ -106,7 +108,7 @@ class Stand:
 
     async def start(self) -> None:
         """Start the service; it answers soon."""
-        command = [PENSTOCK, "live", "run", "--port", str(self.port)]
+        command: list[str | Path] = [PENSTOCK, "live", "run", "--port", str(self.port)]
         self.service = await self.nursery.execute(command, self.settings)
         await self.service.is_up(START_SECONDS)
 
@@ -164,7 +166,7 @@ class Stand:
             answer = await self.http.post("/api/v1/live/feeds", json=body)
             assert answer.status_code == 201, answer.text
         for feed in self.feeds:
-            await eventually(lambda feed=feed: self._reading(feed), FRESH_SECONDS)
+            await eventually(partial(self._reading, feed), FRESH_SECONDS)
         self.began = time.time()
 
     def played(self, feed: Watched) -> Played:
@@ -184,9 +186,7 @@ class Stand:
 
     async def _fresh_again(self, feed: Watched, since: float) -> float:
         wanted = self.played(feed).place_at(since)
-        async with asyncio.timeout(FRESH_SECONDS):
-            while not await self._is_fresh(feed, since, wanted):
-                await asyncio.sleep(LOOK_SECONDS)
+        await eventually(partial(self._is_fresh, feed, since, wanted), FRESH_SECONDS)
         return time.time() - since
 
     async def _is_fresh(self, feed: Watched, since: float, wanted: int) -> bool:
@@ -265,9 +265,7 @@ class Stand:
         found = Findings()
         async with self.store() as store:
             for feed in self.feeds:
-                updates = await store.read(
-                    lambda unit, feed=feed: updates_after(unit, feed.host, 0, MOST_UPDATES)
-                )
+                updates = await _updates_of(store, feed)
                 one = compare(
                     self.played(feed),
                     updates,
@@ -278,6 +276,10 @@ class Stand:
                 )
                 found = found.plus(one)
         return found
+
+
+async def _updates_of(store: Store, feed: Watched) -> list[Row]:
+    return await store.read(lambda unit: updates_after(unit, feed.host, 0, MOST_UPDATES))
 
 
 def _seen_at(reading: dict[str, Any]) -> float:
@@ -306,7 +308,7 @@ async def open_stand(
         )
         url = postgres.url if postgres else ""
         store = StoreSettings(folder=folder / "store", url=url)
-        settings = _settings(site, place, folder, store, feeds, live)
+        settings = _settings(site, place, store, feeds=feeds, live=live)
         stand = Stand(site, feeds, nursery, place, settings, store, http, port)
         async with stand.store() as tables:
             await migrate.upgrade(tables)
@@ -318,11 +320,12 @@ async def open_stand(
 def _settings(
     site: Site,
     place: Place,
-    folder: Path,
     store: StoreSettings,
+    *,
     feeds: Sequence[Watched],
     live: Mapping[str, Any],
 ) -> dict[str, str]:
+    folder = store.folder.parent
     policies = folder / "policies.yaml"
     policies.write_text(json.dumps({"domains": {feed.host: PACE for feed in feeds}}))
     said: dict[str, Any] = {

@@ -79,6 +79,9 @@ def test_a_workspace_is_erased_with_the_blobs_that_nobody_else_needs(desk: Desk)
         "events": 2,
         "submissions": 2,
         "pages": 0,
+        "feeds": 0,
+        "updates": 0,
+        "errors": 0,
         "blobs": 1,
     }
     assert desk.blobs == 1, "the other workspace has the same page"
