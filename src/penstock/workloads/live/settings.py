@@ -12,8 +12,9 @@ from penstock.kernel.settings import (
 )
 from penstock.workloads.live.model import WORKLOAD
 
-#: More pages or seconds than any browser sees.
+#: More pages than any browser sees.
 NO_LIMIT = 10**9
+DAY = 86_400.0
 
 
 class LiveSettings(Section):
@@ -95,7 +96,8 @@ class LiveSettings(Section):
                 "pool_max": self.max_feeds,
                 "contexts_per_browser": self.feeds_per_browser,
                 "page_limit": NO_LIMIT,
-                "max_age_seconds": NO_LIMIT,
+                "max_age_seconds": DAY,
+                "first_page_always": False,
                 "max_memory_mb": self.memory_soft_limit_mb,
                 "hard_memory_mb": self.memory_hard_limit_mb,
                 "min_free_memory_mb": self.min_free_memory_mb,
