@@ -199,6 +199,18 @@ async def test_a_page_is_followed_to_its_end_without_a_store(shell: Shell) -> No
     assert not (shell.folder / "store").exists()
 
 
+async def test_a_page_is_followed_by_one_scraper_after_the_other(shell: Shell) -> None:
+    half_a_second = str(0.5 / 3600)
+    ran = await live(
+        *(shell, "watch", SHORT, *QUICK, "--json"), PENSTOCK_LIVE__MAX_LIFETIME_HOURS=half_a_second
+    )
+
+    *updates, end = ran.objects
+    assert len({each["scraper_id"] for each in updates}) > 1
+    assert [each["sequence"] for each in updates] == list(range(1, len(updates) + 1))
+    assert (end["event"], end["kind"]) == ("end", "completed")
+
+
 async def test_a_page_is_followed_for_so_many_updates_in_lines(shell: Shell) -> None:
     ran = await well(shell, "watch", f"{PAGE}?speed=20", *QUICK, "--updates", "2")
 

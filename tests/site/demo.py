@@ -76,7 +76,7 @@ async def main() -> int:
             console.print(f"[red]This was not to be seen:[/] {escape(str(error))}")
             return 1
     console.print(
-        "\nThe same for your own shops: [bold]docs/monitor.md, docs/catalog.md, docs/live.md[/]"
+        "\nThe same for your own pages: [bold]docs/monitor.md, docs/catalog.md, docs/live.md[/]"
     )
     return 0
 

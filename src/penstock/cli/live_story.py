@@ -121,6 +121,7 @@ class JsonTeller:
             critical=update.critical,
             final=update.final,
             scraped_at=views.moment(update.scraped_at),
+            scraper_id=update.scraper_id,
             latency_ms=update.latency_ms,
         )
 

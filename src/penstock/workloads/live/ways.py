@@ -3,6 +3,7 @@
 from typing import NamedTuple, Protocol
 
 from penstock.core.clock import Clock
+from penstock.kernel import blocks
 from penstock.kernel.model import Broken, Failure, Outcome, Page, Request, Wait
 from penstock.workloads.live.model import WORKLOAD
 from penstock.workloads.live.visiting import Visitor
@@ -152,6 +153,9 @@ class ByPage:
             return await self.look_anew(seconds)
         began = self._clock.monotonic()
         seen = await self._pages.read(self._name, seconds)
+        if isinstance(seen, Page):
+            # What came in place of the page while it was open is no page either.
+            seen = blocks.detect(seen) or seen
         if isinstance(seen, Failure):
             await self._pages.close(self._name)
             if seen.reason == MOVED:
@@ -167,7 +171,11 @@ class ByPage:
             timeout=seconds,
             wait_for=self._wait_for,
         )
-        return _look_of(await self._visitor.visit(request))
+        look = _look_of(await self._visitor.visit(request))
+        if isinstance(look.seen, Failure):
+            # One that is blocked may be open: it must not be read again as if it were good.
+            await self._pages.close(self._name)
+        return look
 
     async def shoot(self) -> bytes | None:
         return await self._pages.shoot(self._name, SHOT_SECONDS)
