@@ -92,8 +92,8 @@ class Room:
     def is_seen(self) -> bool:
         """Whether everything that feeds show has been looked at."""
         return all(
-            sum(way.looks for way in self.ways.get(match_id, ())) >= len(shows)
-            for match_id, shows in self.shows.items()
+            sum(way.looks for way in ways) >= len(self.shows[match_id])
+            for match_id, ways in self.ways.items()
         )
 
     async def until(self, is_so: Callable[[Row], bool], match_id: str = "m") -> Row:

@@ -24,6 +24,7 @@ from pydantic_settings import (
 from pydantic_settings.exceptions import SettingsError as UnreadableSection
 
 from penstock.blobs.settings import BlobSettings
+from penstock.console.settings import ConsoleSettings
 from penstock.core.errors import SettingsError
 from penstock.core.log import Form
 from penstock.events.settings import EventsSettings
@@ -143,6 +144,7 @@ class Settings(BaseSettings):
     catalog: CatalogSettings = CatalogSettings()
     live: LiveSettings = LiveSettings()
     search: SearchSettings = SearchSettings()
+    console: ConsoleSettings = ConsoleSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import delete
 
 from penstock.blobs.local import LocalBlobs
+from penstock.core.clock import SystemClock
 from penstock.core.errors import StoreError, StoreLost
 from penstock.web.errors import ShuttingDown, Unavailable
 from penstock.workloads.live import streaming
@@ -240,7 +241,6 @@ async def test_a_slow_consumer_has_little_in_hand(ground: Ground) -> None:
 async def test_streams_at_the_same_place_share_their_looks(
     ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await ground.score(1)
     asked: list[int | None] = []
     progress = ground.service.progress
 
@@ -248,13 +248,24 @@ async def test_streams_at_the_same_place_share_their_looks(
         asked.append(after)
         return await progress(match_id, after, limit)
 
+    await ground.score(1)
     monkeypatch.setattr(ground.service, "progress", count)
+    ground.streams._clock = SystemClock()
+    ground.service.clock = SystemClock()
     streams = [ground.streams.follow("m", 0) for _ in range(50)]
     await asyncio.gather(*(until(each, lambda m: m.event == "update") for each in streams))
+    waiting = [
+        asyncio.ensure_future(until(each, lambda m: m.event == "update")) for each in streams
+    ]
+    await asyncio.sleep(0)
+    await ground.score(1, wakes=True)
+    await asyncio.gather(*waiting)
     for each in streams:
         await each.aclose()
 
-    assert asked == [0]
+    # Once before there was news of the second, in case that came early.
+    assert asked[0] == 0
+    assert len(asked) <= 4
 
 
 async def test_a_store_that_is_away_ends_no_stream(

@@ -40,6 +40,8 @@ class Server:
             access_log=False,
             server_header=False,
             ws_max_size=MOST_HEARD,
+            # Messages are small and many: what it saves is less than what it takes.
+            ws_per_message_deflate=False,
             timeout_graceful_shutdown=max(1, round(settings.drain_seconds)),
         )
         self._server = _Server(config)

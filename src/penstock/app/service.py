@@ -12,11 +12,11 @@ from penstock.api.live import live_health_routes
 from penstock.api.server import Server
 from penstock.app import Platform
 from penstock.app.catalog_service import service_of as catalog_of
+from penstock.app.console import open_console
 from penstock.app.engine import Engine
 from penstock.app.monitor_service import service_of
 from penstock.app.proxies import proxies_on
 from penstock.app.stream_service import stream_of
-from penstock.core.clock import Clock
 from penstock.extract.registry import open_registry
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.settings import Settings
@@ -97,7 +97,11 @@ def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
         *live_routes(engine.living.service(), engine.living.examine, stopping),
         health_routes(doctor, platform.metrics),
     ]
-    guard = _guard(settings, engine, clock, key)
+    ring = KeyRing(Keys(engine.store), key, settings.api, clock)
+    routers += open_console(
+        settings, platform, engine, scrape=service, ring=ring, is_stopping=stopping
+    )
+    guard = Guard(ring, RateLimiter(clock))
     return Api(
         application=create_application(routers, guard, settings.api, clock, platform.metrics),
         service=service,
@@ -124,7 +128,7 @@ def open_live_api(settings: Settings, platform: Platform, engine: Engine) -> Ser
         live_health_routes(examine, trouble, platform.metrics),
     ]
     clock = platform.clock
-    guard = _guard(settings, engine, clock, key)
+    guard = Guard(KeyRing(Keys(engine.store), key, settings.api, clock), RateLimiter(clock))
     return Served(
         application=create_application(routers, guard, settings.api, clock, platform.metrics),
         stopping=stopping,
@@ -132,11 +136,6 @@ def open_live_api(settings: Settings, platform: Platform, engine: Engine) -> Ser
         service_key=key,
         new_key=key if is_new else None,
     )
-
-
-def _guard(settings: Settings, engine: Engine, clock: Clock, key: str) -> Guard:
-    ring = KeyRing(Keys(engine.store), key, settings.api, clock)
-    return Guard(ring, RateLimiter(clock))
 
 
 def _service(settings: Settings, platform: Platform, engine: Engine) -> ScrapeService:

@@ -159,7 +159,10 @@ class KeyRing:
 
     async def find(self, secret: str) -> Key | None:
         """The key with this secret, if it is good."""
-        digest = hash_of(secret)
+        return await self.find_by_hash(hash_of(secret))
+
+    async def find_by_hash(self, digest: str) -> Key | None:
+        """The key of which this is kept, if it is good."""
         if hmac.compare_digest(digest, self._service.hash):
             return self._service
         if self._clock.monotonic() >= self._look_again_at:

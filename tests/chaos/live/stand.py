@@ -40,7 +40,7 @@ PAGE_SECONDS, INTERVAL = 1.0, 0.5
 #: What can be seen for so long must be stored; a busy machine may be late by the rest.
 ENOUGH = PAGE_SECONDS + INTERVAL + 1.5
 START_SECONDS, FRESH_SECONDS, GONE_SECONDS = 40.0, 60.0, 15.0
-LOOK_SECONDS = 0.1
+LOOK_SECONDS = 0.2
 MOST_UPDATES = 10_000
 Settings = Mapping[str, Any]
 #: As live pages are shipped, but looked at more often, and missed sooner.
@@ -186,8 +186,11 @@ class Stand:
 
     async def _fresh_again(self, feed: Watched, since: float) -> float:
         wanted = self.played(feed).place_at(since)
-        await eventually(partial(self._is_fresh, feed, since, wanted), FRESH_SECONDS)
-        return time.time() - since
+        async with asyncio.timeout(FRESH_SECONDS):
+            while True:
+                if await self._is_fresh(feed, since, wanted):
+                    return time.time() - since
+                await asyncio.sleep(LOOK_SECONDS)
 
     async def _is_fresh(self, feed: Watched, since: float, wanted: int) -> bool:
         """Whether a feed was looked at since a time, and shows no less than was so then."""

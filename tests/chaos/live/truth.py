@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -33,7 +34,7 @@ class Played:
 
     def place_of(self, payload: Mapping[str, Any]) -> int | None:
         """Which moment of the match shows this; None if none does."""
-        return self._places().get(_text(payload))
+        return _places(self.number, self.minutes).get(_text(payload))
 
     def place_at(self, when: float) -> int:
         """Which moment is shown at a time."""
@@ -52,10 +53,6 @@ class Played:
             (place, (begins[place], end))
             for place, end in zip(found, [*ends, float("inf")], strict=True)
         ]
-
-    def _places(self) -> dict[str, int]:
-        moments = moments_of(self.number, self.minutes)
-        return {_text(one.match.as_json()): place for place, one in enumerate(moments)}
 
     def match_of(self, place: int) -> Match:
         return moments_of(self.number, self.minutes)[place].match
@@ -132,7 +129,7 @@ def compare(
         + max(0, gaps - dropped),
         phantom=sum(map(_is_phantom, [played] * len(updates), updates, places)),
         unmarked=sum(_is_unmarked(played, *pair) for pair in pairwise(updates)),
-        details=[f"lost: {played.match_of(place)}" for place in lost],
+        details=[f"match {played.number}: {_critical_of(played, place)} is lost" for place in lost],
     )
 
 
@@ -164,6 +161,13 @@ def _is_unmarked(played: Played, before: Row, after: Row) -> bool:
         return False
     is_critical = played.match_of(old).critical != played.match_of(new).critical
     return is_critical and not after["critical"]
+
+
+@lru_cache(maxsize=64)
+def _places(number: int, minutes: float) -> dict[str, int]:
+    """Which moment shows what."""
+    moments = moments_of(number, minutes)
+    return {_text(one.match.as_json()): place for place, one in enumerate(moments)}
 
 
 def _text(payload: Mapping[str, Any]) -> str:

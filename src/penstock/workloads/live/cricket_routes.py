@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field
 
 from penstock.core.errors import StoreError
 from penstock.core.log import get_logger
 from penstock.web.errors import ApiError, Unavailable
 from penstock.web.guard import ServiceKey
-from penstock.workloads.live.asking import admit_consumer
+from penstock.workloads.live.asking import A_FEED, admit_consumer
 from penstock.workloads.live.reading_routes import (
     STATES,
     UNCHANGED,
@@ -51,7 +51,7 @@ def cricket_routes(service: LiveService) -> APIRouter:
     )
     async def get_match_info(
         request: Request,
-        match_id: str,
+        match_id: Annotated[str, Path(examples=[A_FEED])],
         secret: ServiceKey = None,
         if_none_match: IfNoneMatch = None,
     ) -> Response:

@@ -331,5 +331,5 @@ class Scraper:
 def end_by(failure: Failure) -> End | None:
     """The end that a failure is by itself, if it is one."""
     if is_final(failure):
-        return End(EndKind.REFUSED, str(failure))
+        return End(EndKind.REFUSED, f"{failure.reason.replace('_', ' ')}: {failure.detail}")
     return End(EndKind.FAILED, str(failure)) if is_ours(failure) else None

@@ -19,6 +19,8 @@ from penstock.workloads.live.views import second, view_update
 
 #: Updates may come from another process, which wakes nobody here.
 POLL_SECONDS = 1.0
+#: All who are woken at once look within this time.
+TOGETHER_SECONDS = 0.1
 KEEP_ALIVE_SECONDS = 15.0
 RETRY_SECONDS = 5
 #: Updates that one stream has in hand.
@@ -106,12 +108,12 @@ class FeedStreams:
         None means that nothing was said for a while. It is over after `end`, or when all stops.
         """
         stream, row = _Stream(self._service, after), None
-        spoke_at = since = self._clock.monotonic()
+        spoke_at, is_news = self._clock.monotonic(), True
         with self._counted(), self._service.waiters.watch(match_id) as changed:
             while not self._is_stopping():
                 changed.clear()
                 try:
-                    row, updates = await self._looks.since(since, match_id, stream.after)
+                    row, updates = await self._look(match_id, stream.after, is_news=is_news)
                 except StoreError:
                     # What was known last grows old, and that is told.
                     updates = []
@@ -125,14 +127,20 @@ class FeedStreams:
                 if self._clock.monotonic() - spoke_at >= KEEP_ALIVE_SECONDS:
                     spoke_at = self._clock.monotonic()
                     yield None
-                since = await self._next(changed, is_more=len(updates) == AT_ONCE)
+                if len(updates) < AT_ONCE and not self._is_stopping():
+                    await self._clock.wait_for(changed, POLL_SECONDS)
+                is_news = changed.is_set()
 
-    async def _next(self, changed: asyncio.Event, *, is_more: bool) -> float:
-        """Wait until it is worth a look; how old one may be."""
-        if not is_more and not self._is_stopping():
-            await self._clock.wait_for(changed, POLL_SECONDS)
+    async def _look(self, match_id: str, after: int | None, *, is_news: bool) -> Progress:
+        """Look at the store, with others if they do so now; if there is news, until it is seen."""
         now = self._clock.monotonic()
-        return now if changed.is_set() else now - POLL_SECONDS / 2
+        if not is_news:
+            return await self._looks.since(now - POLL_SECONDS / 2, match_id, after)
+        found = await self._looks.since(now - TOGETHER_SECONDS, match_id, after)
+        if not found[1]:
+            # It may have begun before the news came.
+            found = await self._looks.since(now, match_id, after)
+        return found
 
     @contextmanager
     def _counted(self) -> Iterator[None]:

@@ -1,0 +1,99 @@
+"""Signing in and out, the static files, and what there is at paths where nothing is."""
+
+from http import HTTPStatus
+from pathlib import Path
+
+from fastapi import Request, Response
+from fastapi.responses import FileResponse, RedirectResponse
+
+from penstock.console.pages import HEADERS, ROOT, Console, View
+from penstock.console.sessions import COOKIE, Door, Visitor
+from penstock.console.settings import ConsoleSettings
+from penstock.web.errors import NotFound
+
+STATIC = Path(__file__).with_name("static")
+FILES = {"console.css": "text/css", "console.js": "text/javascript", "icon.svg": "image/svg+xml"}
+
+
+def add_door(console: Console, settings: ConsoleSettings) -> None:
+    """Let people in and out."""
+    door, router = Door(console.clock), console.router
+
+    @router.get(f"{ROOT}/sign-in")
+    async def ask(request: Request) -> Response:
+        return console.render(_form(request), None, request)
+
+    @router.post(f"{ROOT}/sign-in")
+    async def sign_in(request: Request) -> Response:
+        address = request.client.host if request.client else ""
+        if seconds := door.wait(address):
+            said = f"Too many keys were tried from here: wait {seconds:.0f} s"
+            view = _form(request, said, HTTPStatus.TOO_MANY_REQUESTS)
+            response = console.render(view, None, request)
+            response.headers["Retry-After"] = str(round(seconds) + 1)
+            return response
+        async with request.form() as fields:
+            secret, to = fields.get("key", ""), fields.get("to", ROOT)
+        visitor = await console.sessions.begin(secret.strip()) if isinstance(secret, str) else None
+        if visitor is None:
+            door.failed(address)
+            said = "This is no key of this service, or one of a single workspace"
+            view = _form(request, said, HTTPStatus.UNAUTHORIZED)
+            return console.render(view, None, request)
+        door.opened(address)
+        return _welcome(request, visitor, str(to), settings)
+
+    @router.post(f"{ROOT}/sign-out")
+    async def sign_out(request: Request) -> Response:
+        visitor = await console.visitor_of(request)
+        async with request.form() as fields:
+            if visitor and visitor.sent(str(fields.get("csrf", ""))):
+                await console.sessions.end(visitor.token)
+        response = RedirectResponse(f"{ROOT}/sign-in", HTTPStatus.SEE_OTHER, HEADERS)
+        response.delete_cookie(COOKIE, path=ROOT)
+        return response
+
+    @router.get(f"{ROOT}/static/{{name}}")
+    async def static(name: str) -> Response:
+        if name not in FILES:
+            raise NotFound("There is no such file")
+        headers = {"Cache-Control": "max-age=300", "X-Content-Type-Options": "nosniff"}
+        return FileResponse(STATIC / name, media_type=FILES[name], headers=headers)
+
+
+def add_nowhere(console: Console) -> None:
+    """Answer where there is nothing; to be added last."""
+
+    @console.router.get("/")
+    async def begin() -> Response:
+        return RedirectResponse(ROOT, HTTPStatus.SEE_OTHER)
+
+    @console.page("/{rest:path}")
+    async def nowhere(_ask: object) -> View:
+        raise NotFound("There is no such page")
+
+
+def _form(request: Request, problem: str = "", status: int = 200) -> View:
+    to = request.query_params.get("to", ROOT)
+    return View("sign_in.html", {"problem": problem, "to": to}, status)
+
+
+def _welcome(request: Request, visitor: Visitor, to: str, settings: ConsoleSettings) -> Response:
+    is_ours = to.startswith(ROOT) and "\\" not in to and "//" not in to
+    response = RedirectResponse(to if is_ours else ROOT, HTTPStatus.SEE_OTHER, HEADERS)
+    response.set_cookie(
+        COOKIE,
+        visitor.token,
+        max_age=round(settings.session_hours * 3600),
+        path=ROOT,
+        httponly=True,
+        samesite="strict",
+        secure=_is_encrypted(request),
+    )
+    return response
+
+
+def _is_encrypted(request: Request) -> bool:
+    """Whether the browser speaks TLS, with us or with a proxy before us."""
+    forwarded = request.headers.get("x-forwarded-proto", "")
+    return request.url.scheme == "https" or forwarded.partition(",")[0].strip() == "https"
