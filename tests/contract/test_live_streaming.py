@@ -179,7 +179,7 @@ async def test_a_feed_that_began_anew_is_told_from_its_beginning(ground: Ground)
     told = await ground.follow(after=500)
 
     assert events(told) == ["status", "gap", "update", "update", "end"]
-    assert told[1].data == {"match_id": "m", "after": 500, "next": None}
+    assert told[1].data == {"match_id": "m", "after": 500, "next": 1}
 
 
 async def test_a_feed_that_is_removed_ends_its_streams(ground: Ground) -> None:

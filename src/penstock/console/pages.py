@@ -27,6 +27,7 @@ from penstock.web.files import event, event_stream
 
 ROOT = "/console"
 TEMPLATES = Path(__file__).with_name("templates")
+MACROS = ("badge", "figure", "when", "act", "more", "empty")
 STREAM = "_stream"
 NAVIGATION = (
     ("", "Overview"),
@@ -158,6 +159,9 @@ class Console:
         )
         self._templates.filters |= FILTERS
         self._templates.globals |= {"now": self._now, "root": ROOT, "navigation": NAVIGATION}
+        # Everywhere, also where one block of a template is rendered alone.
+        macros = self._templates.get_template("macros.html").module
+        self._templates.globals |= {name: getattr(macros, name) for name in MACROS}
 
     def page(self, path: str) -> Callable[[Show], Show]:
         """Show a view at a path below the console's."""

@@ -90,7 +90,8 @@ async def play_all(names: list[str], size: Size) -> tuple[list[Result], float]:
         began = monotonic()
         results.append(await play_one(name, size))
         loads.append(getloadavg()[1])
-        sys.stdout.write(f"{monotonic() - began:6.0f} s  {' | '.join(cells_of(results[-1]))}\n")
+        told = [" | ".join(cells_of(results[-1])), *results[-1].found.details]
+        sys.stdout.write(f"{monotonic() - began:6.0f} s  {'; '.join(told)}\n")
         sys.stdout.flush()
     return results, sum(loads) / len(loads)
 

@@ -116,8 +116,12 @@ def _drivers(stand: Stand) -> list[int]:
 
 async def kill_the_service(ground: Ground, to: Result) -> None:
     """The whole process, which is started again at once."""
+    longest = 0.0
     for _ in range(ground.size.faults):
+        begun = time.time()
         to.recoveries.append(await ground.stand.suffer(partial(_restart, ground.stand)))
+        longest = max(longest, time.time() - begun)
+        to.note = f"{longest:.1f} s from the kill on"
         await asyncio.sleep(KILL_PAUSE)
 
 

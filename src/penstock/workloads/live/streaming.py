@@ -35,8 +35,8 @@ class Message(NamedTuple):
     """What a consumer is told.
 
     `update` is news, and has a number. `status` says how fresh the feed is: at first, and when that
-    changes. `gap` comes before an update if some in front of it are not kept; without a `next`, the
-    numbers of the feed begin anew. `end` is the last.
+    changes. `gap` comes before an update if some in front of it are not kept, and if the numbers
+    of the feed begin anew: then `next` is less than `after`. `end` is the last.
     """
 
     event: str
@@ -185,7 +185,7 @@ class _Stream:
             self.after = updates[0]["sequence"] - 1 if updates else last
         elif self.after > last:
             # It was removed and began anew: its numbers, too.
-            yield _gap(match_id, self.after, None)
+            yield _gap(match_id, self.after, 1)
             self.after = 0
         for update in updates:
             sequence = update["sequence"]
@@ -216,7 +216,7 @@ class _Stream:
         yield Message("status", data)
 
 
-def _gap(match_id: str, after: int, following: int | None) -> Message:
+def _gap(match_id: str, after: int, following: int) -> Message:
     return Message("gap", {"match_id": match_id, "after": after, "next": following})
 
 
