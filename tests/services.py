@@ -147,10 +147,13 @@ async def listening(service: Service) -> AsyncIterator[str]:
     """The URL of the service on a real port."""
     async with open_server(service.api, service.settings) as server:
         run = asyncio.create_task(server.run())
-        yield server.address
-        service.api.stop()
-        server.stop()
-        await run
+        try:
+            yield server.address
+        finally:
+            # Also after a failure: else streams that are open are waited for, for ever.
+            service.api.stop()
+            server.stop()
+            await run
 
 
 class ServiceThread:
