@@ -12,16 +12,11 @@ from penstock.kernel.model import Failure, Page, SiteWide, UrlSpecific, Wait
 from penstock.kernel.records import ExtractReason
 from penstock.notify.ops import OpsAlert
 from penstock.store.unit import Unit
-from penstock.workloads.live.breaker import FeedBreaker
 from penstock.workloads.live.context import ScraperContext
 from penstock.workloads.live.desk import Trouble
 from penstock.workloads.live.model import Feed, Resolution, Update
-from penstock.workloads.live.parsing_rule import ParsingRule
-from penstock.workloads.live.polling import Polling
-from penstock.workloads.live.restarting import Restarts
 from penstock.workloads.live.scraper import End, Last, Rules, Scraper
 from penstock.workloads.live.settings import LiveSettings
-from penstock.workloads.live.timeouts import Timeouts
 from penstock.workloads.live.ways import Look
 from tests.clocks import HandClock
 
@@ -181,12 +176,12 @@ def watch(
     """A scraper that will look so often at what is scripted."""
     settings, stopping = LiveSettings(**changes), asyncio.Event()
     clock, desk, way = StopClock(cycles, stopping), MemoryDesk(), ScriptedWay(list(shows))
-    rules = rules_for(settings, clock)
+    feed = Feed("m1", URL, "scripted", options or {})
     scraper = Scraper(
-        feed=Feed("m1", URL, "scripted", options or {}),
+        feed=feed,
         adapter=ADAPTER,
         way=way,
-        rules=rules,
+        rules=Rules.begin(feed, settings, clock),
         context=ScraperContext.begin("a-scraper", "m1", URL, settings, clock),
         last=last or Last(changed_at=clock.monotonic()),
         desk=desk,
@@ -194,13 +189,3 @@ def watch(
         clock=clock,
     )
     return Watch(scraper, way, desk, clock, stopping)
-
-
-def rules_for(settings: LiveSettings, clock: HandClock) -> Rules:
-    return Rules(
-        polling=Polling(settings, clock),
-        timeouts=Timeouts(settings),
-        breaker=FeedBreaker("m1", settings, clock),
-        parsing=ParsingRule(settings),
-        restarts=Restarts(settings, clock),
-    )

@@ -10,17 +10,12 @@ from penstock.extract.live.adapter import LiveAdapter
 from penstock.extract.live.registry import open_live_registry
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.web.errors import invalid
-from penstock.workloads.live.breaker import FeedBreaker
 from penstock.workloads.live.context import ScraperContext
 from penstock.workloads.live.desk import Desk
 from penstock.workloads.live.model import Feed
 from penstock.workloads.live.pace import Paces
-from penstock.workloads.live.parsing_rule import ParsingRule
-from penstock.workloads.live.polling import Polling
-from penstock.workloads.live.restarting import Restarts
 from penstock.workloads.live.scraper import STOPPED, End, EndKind, Last, Rules, Scraper
 from penstock.workloads.live.service import checked
-from penstock.workloads.live.timeouts import Timeouts
 
 
 @dataclass(slots=True)
@@ -79,11 +74,5 @@ def open_follower(platform: Platform, draft: Feed) -> Follower:
     paces = Paces(platform.policies, settings.live.polling_interval_seconds)
     if problem := paces.problem_with(feed, adapter, ()):
         raise invalid("interval", problem)
-    rules = Rules(
-        polling=Polling(settings.live, clock, feed.interval, paces.floor_of(feed, adapter)),
-        timeouts=Timeouts(settings.live),
-        breaker=FeedBreaker(feed.match_id, settings.live, clock),
-        parsing=ParsingRule(settings.live),
-        restarts=Restarts(settings.live, clock),
-    )
+    rules = Rules.begin(feed, settings.live, clock, paces.floor_of(feed, adapter))
     return Follower(feed, adapter, rules, Last(changed_at=clock.monotonic()), platform)

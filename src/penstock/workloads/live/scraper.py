@@ -81,6 +81,17 @@ class Rules:
     parsing: ParsingRule
     restarts: Restarts
 
+    @classmethod
+    def begin(cls, feed: Feed, settings: LiveSettings, clock: Clock, floor: float = 0.0) -> "Rules":
+        """The rules of a feed of which nothing is known yet; `floor` is what its domain allows."""
+        return cls(
+            polling=Polling(settings, clock, feed.interval, floor),
+            timeouts=Timeouts(settings),
+            breaker=FeedBreaker(feed.match_id, settings, clock),
+            parsing=ParsingRule(settings),
+            restarts=Restarts(settings, clock),
+        )
+
 
 @dataclass(slots=True)
 class Last:

@@ -13,7 +13,6 @@ from penstock.extract.live.adapter import LiveAdapter
 from penstock.notify.ops import OpsAlert
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-from penstock.workloads.live.breaker import FeedBreaker
 from penstock.workloads.live.context import ScraperContext
 from penstock.workloads.live.desk import Desk
 from penstock.workloads.live.feeds import (
@@ -23,9 +22,6 @@ from penstock.workloads.live.feeds import (
     refuse_feed,
 )
 from penstock.workloads.live.model import Feed, FeedStatus, Resolution, Saved, Update
-from penstock.workloads.live.parsing_rule import ParsingRule
-from penstock.workloads.live.polling import Polling
-from penstock.workloads.live.restarting import Restarts
 from penstock.workloads.live.scraper import (
     CEILING_ALERT,
     JOURNAL_ALERT,
@@ -36,7 +32,6 @@ from penstock.workloads.live.scraper import (
     Scraper,
 )
 from penstock.workloads.live.settings import LiveSettings
-from penstock.workloads.live.timeouts import Timeouts
 from penstock.workloads.live.ways import Way
 
 MIB = 1024 * 1024
@@ -93,14 +88,8 @@ class Watcher:
         self.feed = feed
         self.adapter = adapter
         self._hands = hands
-        settings, clock = hands.settings, hands.clock
-        self.rules = Rules(
-            polling=Polling(settings, clock, feed.interval, hands.floor_of(feed, adapter)),
-            timeouts=Timeouts(settings),
-            breaker=FeedBreaker(feed.match_id, settings, clock),
-            parsing=ParsingRule(settings),
-            restarts=Restarts(settings, clock),
-        )
+        floor = hands.floor_of(feed, adapter)
+        self.rules = Rules.begin(feed, hands.settings, hands.clock, floor)
         self._stopping = asyncio.Event()
         self._anew = ""
         self._former: ScraperContext | None = None
