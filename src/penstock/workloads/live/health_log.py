@@ -43,6 +43,18 @@ def list_health(unit: Unit, match_id: str, since: int = 0, limit: int = 1000) ->
     return list(unit.rows(query.order_by(its.timestamp.desc(), its.id.desc()).limit(limit)))
 
 
+def list_ages(unit: Unit, match_ids: Sequence[str], since: int) -> dict[str, list[int | None]]:
+    """How old the last good look at feeds was since a time (ms), in seconds, oldest first."""
+    its = scraper_health_log.c
+    query = select(its.match_id, its.last_update_age_seconds).where(
+        unit.among(its.match_id, match_ids), its.timestamp >= since
+    )
+    found: dict[str, list[int | None]] = {}
+    for match_id, age in unit.run(query.order_by(its.match_id, its.timestamp, its.id)):
+        found.setdefault(match_id, []).append(age)
+    return found
+
+
 def _row(unit: Unit, entry: HealthEntry) -> Row:
     return {
         "id": entry.id,
