@@ -3,6 +3,7 @@ PYTHON ?=
 PYTEST_ARGS ?=
 WORKERS ?= 2
 PAGES ?=
+MINUTES ?= 20
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -11,11 +12,11 @@ CODE := src tests benchmarks tools
 COMPILED := PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench chaos check pin
+.PHONY: help setup demo test bench chaos soak check pin
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "Variables: PYTHON (the interpreter to set up with), PYTEST_ARGS (e.g. '-k robots -x'), WORKERS (how many processes test; 0: one that stops for --pdb), PAGES (a folder of labelled pages for bench)."
+	@echo "Variables: PYTHON (the interpreter to set up with), PYTEST_ARGS (e.g. '-k robots -x'), WORKERS (how many processes test; 0: one that stops for --pdb), PAGES (a folder of labelled pages for bench), MINUTES (how long soak lasts)."
 
 setup: $(READY) ## create .venv with everything for development
 	@:
@@ -45,7 +46,11 @@ chaos: setup ## break everything under load, at length, and count what it cost
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos --size long --write
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.stream --size long --write
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.catalog --size long --write
+	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.live --size long --write
 	@$(BIN)/python tools/servers.py run -- $(BIN)/python -m tests.chaos.browsers --write
+
+soak: setup ## watch twenty live pages for MINUTES, and see that nothing grows
+	@$(BIN)/python -m benchmarks.live_soak --minutes $(MINUTES) --write
 
 check: setup ## lint, formatting, types and directions of imports, without running tests
 	@echo "Checking lint, formatting, types and the directions of imports"

@@ -22,6 +22,7 @@ BUSY = (
     "tests/chaos/test_engine_",
     "tests/chaos/test_stream_",
     "tests/chaos/test_catalog_",
+    "tests/chaos/test_live_",
 )
 
 

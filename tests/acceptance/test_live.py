@@ -1,6 +1,7 @@
 """Live pages from end to end: a real Chromium, a match that scores by itself, and a real store."""
 
 import os
+import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,6 +17,7 @@ from penstock.app.service import open_live_api
 from penstock.notify.ops import open_alerts
 from penstock.workloads.live.supervising import Supervision
 from penstock.workloads.live.tables import Row
+from penstock.workloads.live.watcher import Watcher
 from tests.browsers import Place, chromiums
 from tests.chaos.live.truth import Played, Span, compare
 from tests.platforms import policies
@@ -23,11 +25,12 @@ from tests.services import URL, Service, serving
 from tests.shell import eventually
 from tests.site import Site
 
-HOST, NUMBER = "live01.test", 7
+HOST, NUMBER = "live01.test", 6
 #: A page that is told of every ball at once.
 PAGE = f"http://{HOST}/match/{NUMBER}/socket?every=0.1"
 PATIENCE = 30.0
-QUICK: Mapping[str, Any] = {
+Settings = Mapping[str, Any]
+QUICK: Settings = {
     "polling_interval_seconds": 0.2,
     "retry_base_delay_seconds": 0.1,
     "retry_max_delay_seconds": 1.6,
@@ -35,7 +38,9 @@ QUICK: Mapping[str, Any] = {
     "enable_adaptive_polling": False,
 }
 #: The circuit of the domain is another, and not what is looked at here.
-PATIENT: Mapping[str, Any] = {"threshold": 1000}
+PATIENT: Settings = {"threshold": 1000}
+#: What the site allows us to ask of it.
+AT_ONCE: Settings = {"tokens_per_interval": 100, "interval_seconds": 1, "request_delay_ms": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,15 @@ class Ground:
         await eventually(look, PATIENCE)
         return await self.feed()
 
+    async def lose_site_and_browser(self) -> Row:
+        """Watch a page until it can be had no more; the feed as it was before."""
+        await self.start()
+        feed = await self.until(lambda feed: feed["last_sequence"] >= 1)
+        self.service.site.ground.cut(HOST)
+        [browser] = chromiums(os.getpid())
+        os.kill(browser, signal.SIGKILL)
+        return feed
+
     async def errors(self) -> list[Row]:
         """What went wrong, oldest first."""
         found: list[Row] = (await self.service.get("/live/errors", limit=100)).json()["data"]
@@ -73,6 +87,13 @@ class Ground:
         living = self.service.engine.living.service()
         return await living.updates_after("m", 0, 1000)
 
+    async def health(self) -> Row:
+        """/health, which has to be there in no time."""
+        began = time.perf_counter()
+        found: Row = (await self.alone.get("/health")).json()
+        assert time.perf_counter() - began < 0.1
+        return found
+
     async def has_alert(self) -> bool:
         alerts = await self.service.engine.store.read(open_alerts)
         return any(alert["kind"] == "live_parse" for alert in alerts)
@@ -80,18 +101,14 @@ class Ground:
 
 @asynccontextmanager
 async def watching(
-    site: Site,
-    folder: Path,
-    browsers: Place,
-    sections: Mapping[str, Any] | None = None,
-    **live: Any,
+    site: Site, folder: Path, browsers: Place, *, policy: Settings = AT_ONCE, **live: Any
 ) -> AsyncIterator[Ground]:
     """A service on the site; what it keeps is still there for the next one in the folder."""
-    said = {
+    said: dict[str, Settings] = {
         "browser": browsers.settings(),
         "live": {**QUICK, **live},
         "breaker": PATIENT,
-        **(sections or {}),
+        "policies": policies(folder, live01_test=policy),
     }
     async with AsyncExitStack() as stack:
         service = await stack.enter_async_context(serving(site, folder, works=False, **said))
@@ -116,54 +133,44 @@ async def test_a_scraper_lives_from_its_start_to_an_end_in_good_order(
         await ground.until(lambda feed: feed["last_sequence"] >= 2)
         # Memory and processors are measured every few seconds.
         measured = await ground.until(lambda feed: feed["scraper"]["memory_mb"] > 0)
-        [browser] = chromiums(os.getpid())
-        context = ground.supervision.watchers["m"].context
-        assert context
-        assert context.browser_pid == browser
+        watcher = ground.supervision.watchers["m"]
+        assert watcher.context
+        assert [watcher.context.browser_pid] == chromiums(os.getpid())
+        health = await ground.health()
+        assert_health_is_that_of(watcher, health)
         log = (await ground.service.get("/live/feeds/m/health-log")).json()["data"]
         metrics = (await ground.alone.get("/metrics")).text
         await ground.supervision.stop()
-        seen, stopped = await ground.updates(), await ground.feed()
+        seen, stopped, errors = await ground.updates(), await ground.feed(), await ground.errors()
 
     scraper = measured["scraper"]
-    assert (scraper["health_status"], scraper["error_count"]) == ("healthy", 0)
-    assert scraper["total_updates"] >= 2
+    assert (scraper["health_status"], scraper["total_updates"] >= 2) == ("healthy", True)
     assert {row["scraper_id"] for row in log} == {scraper["scraper_id"]}
     assert log[0]["health_status"] == "healthy"
     assert 'scraper_updates_total{match_id="m",status="changed"}' in metrics
-    # Everything is written, the state is that of the last update, and nobody has the feed.
-    assert not ground.supervision.keeper.is_away
+    # The last cycle came to its end, all is written, and nobody has the feed.
+    assert errors == []
     assert stopped["last_sequence"] == len(seen) == seen[-1]["sequence"]
     assert (stopped["status"], stopped["scraper_status"]) == ("waiting", "stopped")
-    assert await_nothing(browsers)
+    assert (chromiums(os.getpid()), browsers.files_left()) == ([], [])
 
 
-async def test_health_shows_what_the_scrapers_do(
-    site: Site, tmp_path: Path, browsers: Place
-) -> None:
-    async with watching(site, tmp_path, browsers) as ground:
-        await ground.start()
-        await ground.until(lambda feed: feed["scraper"] and feed["scraper"]["memory_mb"] > 0)
-        began = time.perf_counter()
-        health = (await ground.alone.get("/health")).json()
-        took = time.perf_counter() - began
-        watcher = ground.supervision.watchers["m"]
-        assert watcher.context
-        shown, breaker = watcher.context.to_dict(), watcher.rules.breaker.to_dict()
-
+def assert_health_is_that_of(watcher: Watcher, health: Row) -> None:
+    """Every figure of /health is one of the only scraper, which looks on meanwhile."""
+    assert watcher.context
+    shown, breaker = watcher.context.to_dict(), watcher.rules.breaker.to_dict()
     [scraper] = health["scrapers"]
     [circuit] = health["errors"]["circuit_breakers"]
     fixed = ("scraper_id", "match_id", "url", "start_time", "memory_mb", "polling_interval")
     assert {name: scraper[name] for name in fixed} == {name: shown[name] for name in fixed}
     assert health["status"] == "healthy"
     assert health["active_scraper_count"] == health["total_matches_scraping"] == 1
-    assert health["resources"]["total_memory_mb"] == scraper["memory_mb"]
+    assert health["resources"]["total_memory_mb"] == scraper["memory_mb"] > 0
     assert (circuit["name"], circuit["state"]) == (breaker["name"], "CLOSED")
     assert 0 < circuit["total_successes"] <= breaker["total_successes"]
     assert health["errors"]["last_minute"] == 0
     assert 0 < health["performance"]["updates_per_minute"] <= shown["total_updates"]
     assert health["performance"]["average_latency_ms"] > 0
-    assert took < 0.1
 
 
 # ── errors
@@ -172,11 +179,8 @@ async def test_health_shows_what_the_scrapers_do(
 async def test_errors_are_logged_retried_more_and_more_slowly_and_resolved_by_a_success(
     site: Site, tmp_path: Path, browsers: Place
 ) -> None:
-    site.ground.cut(HOST)
-    async with watching(
-        site, tmp_path, browsers, circuit_breaker_timeout_seconds=0.5, circuit_breaker_threshold=5
-    ) as ground:
-        await ground.start()
+    async with watching(site, tmp_path, browsers, circuit_breaker_timeout_seconds=3) as ground:
+        await ground.lose_site_and_browser()
         opened = await ground.until(lambda feed: _circuit(feed) == "OPEN")
         site.ground.mend(HOST)
         closed = await ground.until(lambda feed: _circuit(feed) == "CLOSED")
@@ -186,7 +190,8 @@ async def test_errors_are_logged_retried_more_and_more_slowly_and_resolved_by_a_
     times = [datetime.fromisoformat(error["timestamp"]).timestamp() for error in errors[:5]]
     pauses = [after - before for before, after in pairwise(times)]
     assert tries == [0, 1, 2, 3, 4]
-    assert {error["error_type"] for error in errors} == {"network"}
+    assert errors[0]["error_type"] == "browser"
+    assert {error["error_type"] for error in errors[1:]} == {"network"}
     # A tenth of the shipped ones, which are 1, 2, 4, 8 and 16 seconds.
     for pause, least in zip(pauses, (0.1, 0.2, 0.4, 0.8), strict=True):
         assert pause >= least
@@ -200,16 +205,14 @@ async def test_errors_are_logged_retried_more_and_more_slowly_and_resolved_by_a_
 async def test_errors_without_end_let_another_scraper_try(
     site: Site, tmp_path: Path, browsers: Place
 ) -> None:
-    site.ground.cut(HOST)
     async with watching(
         site, tmp_path, browsers, circuit_breaker_timeout_seconds=0.1, retry_max_attempts=0
     ) as ground:
-        await ground.start()
-        first = await ground.until(lambda feed: feed["scraper_id"] is not None)
+        first = await ground.lose_site_and_browser()
         second = await ground.until(lambda feed: feed["restarts"] == 1)
         errors = await ground.errors()
         site.ground.mend(HOST)
-        fresh = await ground.until(lambda feed: feed["last_sequence"] == 1)
+        fresh = await ground.until(lambda feed: feed["last_sequence"] > first["last_sequence"])
 
     of_the_first = [each for each in errors if each["scraper_id"] == first["scraper_id"]]
     assert second["scraper_id"] != first["scraper_id"]
@@ -229,7 +232,7 @@ def _circuit(feed: Row) -> str:
 async def test_a_match_is_watched_to_its_end_though_the_process_starts_anew_in_its_middle(
     site: Site, tmp_path: Path, browsers: Place
 ) -> None:
-    speed, minutes = 3.0, 1.0
+    speed, minutes = 3.0, 0.8
     url = f"{PAGE}&speed={speed:g}&minutes={minutes:g}"
     async with watching(site, tmp_path, browsers) as ground:
         await ground.start(url)
@@ -248,7 +251,7 @@ async def test_a_match_is_watched_to_its_end_though_the_process_starts_anew_in_i
     played = Played(NUMBER, minutes, speed, start)
     found = compare(played, updates, watched, blind=[(away, back)], enough=1.0)
     assert found.is_clean, found
-    assert found.critical >= 5
+    assert found.critical >= 4
     assert len({update["scraper_id"] for update in updates}) == 2
     assert updates[-1]["state"] == "ended"
     assert updates[-1]["payload"]["result"] == state["result"] is not None
@@ -264,8 +267,14 @@ async def test_a_match_is_watched_to_its_end_though_the_process_starts_anew_in_i
 async def test_a_page_with_other_markup_is_read_on_and_one_that_says_nothing_is_kept_as_evidence(
     site: Site, tmp_path: Path, browsers: Place
 ) -> None:
-    impatient = {"retry_max_attempts": 0, "parse_retry_seconds": 0.5, "snapshots_per_feed": 3}
-    async with watching(site, tmp_path, browsers, **impatient) as ground:
+    async with watching(
+        site,
+        tmp_path,
+        browsers,
+        retry_max_attempts=0,
+        parse_retry_seconds=0.5,
+        snapshots_per_feed=3,
+    ) as ground:
         await ground.start(f"{PAGE}&speed=10")
         site.ground.set_trouble(HOST, "redesign")
         seen = (await ground.feed())["last_sequence"]
@@ -274,7 +283,8 @@ async def test_a_page_with_other_markup_is_read_on_and_one_that_says_nothing_is_
 
         site.ground.set_trouble(HOST, "lost")
         await eventually(ground.has_alert, PATIENCE)
-        rested = await ground.feed()
+        # So many errors in a row are a reason for another scraper, too; the circuit outlives both.
+        rested = await ground.until(lambda feed: _circuit(feed) in ("OPEN", "HALF_OPEN"))
         errors = await ground.errors()
         evidence = [error["id"] for error in errors if error["has_snapshot"]]
         page = await ground.service.get(f"/live/errors/{evidence[-1]}/snapshot")
@@ -287,7 +297,6 @@ async def test_a_page_with_other_markup_is_read_on_and_one_that_says_nothing_is_
     assert redesigned["scraper"]["total_errors"] == 0
     assert {error["error_type"] for error in errors} == {"parsing"}
     assert len(errors) >= 11
-    assert rested["circuit_breaker"]["state"] in ("OPEN", "HALF_OPEN")
     assert len(evidence) == 3
     assert b'class="x-runs"' in page.content
     assert picture.content.startswith((b"\x89PNG", b"\xff\xd8\xff"))
@@ -319,12 +328,11 @@ async def test_outside_of_its_hours_a_feed_is_paused(
 ) -> None:
     hour = datetime.now(UTC).hour
     closed = {"start": (hour + 2) % 24, "end": (hour + 3) % 24}
-    rules = policies(tmp_path, live01_test={"allowed_hours": closed})
-    async with watching(site, tmp_path, browsers, {"policies": rules}) as ground:
+    async with watching(site, tmp_path, browsers, policy={"allowed_hours": closed}) as ground:
         await ground.start()
         feed = await ground.until(lambda feed: feed["scraper"] and feed["scraper"]["waits_for"])
 
-    assert "hours" in feed["scraper"]["waits_for"]
+    assert feed["scraper"]["waits_for"].startswith(f"{HOST} is closed until")
     assert feed["scraper"]["total_errors"] == 0
     assert site.hits == []
 
@@ -332,15 +340,10 @@ async def test_outside_of_its_hours_a_feed_is_paused(
 async def test_an_interval_shorter_than_the_policy_allows_is_refused(
     site: Site, tmp_path: Path, browsers: Place
 ) -> None:
-    async with watching(site, tmp_path, browsers) as ground:
-        body = {"url": f"http://{HOST}/match/7", "adapter": "cricket-data", "interval": 1.5}
+    async with watching(site, tmp_path, browsers, policy={}) as ground:
+        body = {"url": f"http://{HOST}/match/6", "adapter": "cricket-data", "interval": 1.5}
         answer = await ground.service.post("/live/feeds", body)
 
     [error] = answer.json()["meta"]["errors"]
     assert (answer.status_code, error["field"]) == (422, "interval")
     assert "a request every 2 s" in error["message"]
-
-
-def await_nothing(browsers: Place) -> bool:
-    """Whether no browser and no file of one is left."""
-    return not chromiums(os.getpid()) and browsers.files_left() == []

@@ -3,20 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.chaos.live.scenarios import LIMIT_SECONDS, SMALL, play
+from tests.chaos.live.scenarios import SMALL, play
 
 
 async def play_small(folder: Path, *names: str, **settings: Any) -> None:
-    results = await play(names, folder, SMALL, **settings)
-
-    for each in results.values():
-        assert each.recoveries, each
-        assert max(each.recoveries) <= LIMIT_SECONDS, each
-    found = results[names[0]].found
-    assert found.is_clean, found
-    assert found.critical > 0, found
+    for each in (await play(names, folder, SMALL, **settings)).values():
+        assert each.is_well, each
 
 
 async def test_whatever_process_is_killed_feeds_are_fresh_again_and_nothing_is_lost(
@@ -41,10 +33,5 @@ async def test_feeds_are_fresh_again_when_the_network_or_sqlite_is_back(tmp_path
     await play_small(tmp_path, "network cut", "SQLite locked")
 
 
-@pytest.mark.parametrize(
-    "name", ["PostgreSQL frozen", "service killed while the store is away"], ids=["away", "killed"]
-)
-async def test_while_postgresql_is_away_no_critical_update_is_lost(
-    tmp_path: Path, name: str
-) -> None:
-    await play_small(tmp_path, name)
+async def test_while_postgresql_is_away_no_critical_update_is_lost(tmp_path: Path) -> None:
+    await play_small(tmp_path, "PostgreSQL frozen", "service killed while the store is away")

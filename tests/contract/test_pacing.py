@@ -262,6 +262,19 @@ async def test_slowed_down_domain_has_twice_the_delay(pacing: Pacing, clock: Han
     assert wait_of(ticket, clock) == about(4)
 
 
+async def test_slowed_down_domains_are_known_until_that_is_over(
+    pacing: Pacing, clock: HandClock
+) -> None:
+    await pacing.slow_down(LEDGER, 10)
+    await pacing.slow_down(LEDGER, 300)
+    await pacing.hold("held.test", 300)
+
+    assert [tuple(each) for each in await pacing.slowed()] == [(LEDGER, about(300))]
+
+    clock.move(301)
+    assert await pacing.slowed() == []
+
+
 async def test_held_domain_has_no_turn_until_the_longest_hold_is_over(
     pacing: Pacing, clock: HandClock
 ) -> None:
@@ -342,3 +355,31 @@ async def test_domains_seen_once_do_not_pile_up_in_memory(clock: HandClock) -> N
         most = max(most, len(pacing))
 
     assert most < 2_000
+
+
+async def test_look_tells_the_next_turn_and_takes_nothing(pacing: Pacing, clock: HandClock) -> None:
+    assert await pacing.look(LEDGER, apart(2)) == about(0)
+    assert (await pacing.reserve(LEDGER, apart(2))).granted
+
+    assert await pacing.look(LEDGER, apart(2)) == about(2)
+    assert await pacing.look(LEDGER, apart(2)) == about(2)
+    assert wait_of(await pacing.reserve(LEDGER, apart(2)), clock) == about(2)
+    assert await pacing.look(LEDGER, apart(2)) == about(4)
+
+
+async def test_look_minds_a_hold_and_a_full_house(pacing: Pacing, clock: HandClock) -> None:
+    ticket = await pacing.reserve(LEDGER, one_at_a_time())
+
+    assert 0 < await pacing.look(LEDGER, one_at_a_time()) <= 1
+    await pacing.release(ticket)
+    assert await pacing.look(LEDGER, one_at_a_time()) == about(0)
+    await pacing.hold(LEDGER, 30)
+    assert await pacing.look(LEDGER, one_at_a_time()) == about(30)
+
+
+async def test_pace_of_who_only_looked_binds_nobody(pacing: Pacing, clock: HandClock) -> None:
+    assert (await pacing.reserve(LEDGER, apart(1))).granted
+
+    await pacing.look(LEDGER, apart(20))
+
+    assert wait_of(await pacing.reserve(LEDGER, apart(1)), clock) == about(1)

@@ -1,5 +1,6 @@
 """Everything that the tests need: programs that they start themselves, and servers."""
 
+from tools.provision.axe import NPM
 from tools.provision.kafka import KAFKA
 from tools.provision.maven import JAVA, MAVEN
 from tools.provision.model import Requirement, Server, Tool
@@ -29,6 +30,7 @@ TOOLS: tuple[Tool, ...] = (
     MOTO_SERVER,
     JAVA,
     MAVEN,
+    NPM,
     CHROMIUM,
     PROMTOOL,
     Tool("tinyproxy", "PENSTOCK_TEST_TINYPROXY", "tinyproxy", "tinyproxy"),

@@ -66,6 +66,7 @@ class Platform:
     pipeline: Pipeline
     switches: Switches
     circuits: Circuits
+    pacing: Pacing
     supervisor: Supervisor
     #: Of all background work in this process, for its health.
     supervisors: list[Supervisor]
@@ -164,6 +165,7 @@ async def build(
             pipeline=assemble(parts),
             switches=switches,
             circuits=state.circuits,
+            pacing=state.pacing,
             supervisor=supervisor,
             supervisors=[supervisor],
             browsers=browsers.pool,

@@ -10,10 +10,12 @@ from penstock.app.engine import Engine
 from penstock.app.monitor_service import service_of as monitor_of
 from penstock.app.proxies import proxies_on
 from penstock.app.stream_service import stream_of
+from penstock.console.recent import Recent
 from penstock.console.routes import console_routes
 from penstock.console.services import Services
 from penstock.events.outbox import Outbox
 from penstock.notify.webhooks import TOPICS, WebhookSubscription
+from penstock.queue.upkeep import Upkeep
 from penstock.settings import Settings, explain
 from penstock.store.switches import StoredSwitches
 from penstock.web.keys import KeyRing
@@ -33,17 +35,22 @@ def open_console(
     if not settings.console.enabled:
         return []
     living = engine.living
+    workers = Upkeep(engine.store).workers
+    recent = Recent(platform.metrics, platform.circuits, workers, platform.clock)
+    platform.supervisor.start("figures of the console", recent.keep_looking)
     services = Services(
         store=engine.store,
         clock=platform.clock,
-        queue=engine.rows,
+        queue=engine.queue,
         log=engine.log,
         webhooks=Outbox(engine.store, WebhookSubscription(), TOPICS),
         switches=StoredSwitches(engine.store),
         policies=platform.policies,
         pipeline=platform.pipeline,
         circuits=platform.circuits,
+        pacing=platform.pacing,
         metrics=platform.metrics,
+        recent=recent,
         proxies=proxies_on(settings, engine.store),
         monitor=monitor_of(settings, engine, platform.chance),
         scrape=scrape,

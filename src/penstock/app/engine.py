@@ -28,6 +28,7 @@ from penstock.app.streaming import (
 )
 from penstock.blobs.local import LocalBlobs
 from penstock.blobs.ports import Blobs
+from penstock.console.audit import Audit
 from penstock.core.chores import Chore, keep_doing
 from penstock.core.clock import Clock
 from penstock.core.errors import SettingsError
@@ -63,7 +64,6 @@ from penstock.workloads.catalog.upkeep import pages_in_use as crawled_pages_in_u
 from penstock.workloads.fetch.lane import NAME as FETCH_LANE
 from penstock.workloads.fetch.lane import FetchLane, bodies_in_use, forget_outcomes
 from penstock.workloads.fetch.runs import Runs
-from penstock.workloads.live.metrics import LiveGauges
 from penstock.workloads.live.model import WORKLOAD as LIVE
 from penstock.workloads.live.upkeep import pages_in_use as live_pages_in_use
 from penstock.workloads.monitor.lane import MonitorLane
@@ -303,8 +303,6 @@ def start_gauges(platform: Platform, engine: Engine) -> None:
     start("gauges of targets", lambda: gauges.keep_looking(clock))
     crawled = CatalogGauges(platform.metrics, store)
     start("gauges of crawl tasks", lambda: crawled.keep_looking(clock))
-    watched = LiveGauges(platform.metrics, store)
-    start("gauges of feeds", lambda: watched.keep_looking(clock))
     depth = partial(stored_depth, engine.rows)
     start("gauges of pages", lambda: keep_showing(platform, engine.stream.metrics, depth))
 
@@ -386,6 +384,7 @@ def _chores(settings: Settings, store: Store) -> list[Chore]:
         Chore("finished items", lambda: upkeep.purge([State.DONE], older_than=done)),
         Chore("empty lines", lambda: store.write(forget_empty_lines, "upkeep")),
         Chore("old events", lambda: log.forget(days)),
+        Chore("old audit", lambda: Audit(store).forget(settings.console.keep_audit_days)),
         Chore(
             "old outcomes", lambda: forget_outcomes(store, settings.fetch.keep_outcomes_days * DAY)
         ),

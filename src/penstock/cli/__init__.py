@@ -44,6 +44,7 @@ COMMANDS = {
     "parse": Place("parse"),
     "robots": Place("robots"),
     "policy": Place("policy"),
+    "explain": Place("explain", "explain"),
     "url": Place("url", "show"),
     "db": Place("db"),
     "backup": Place("backup", "backup"),

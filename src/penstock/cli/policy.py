@@ -2,23 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from penstock.cli.output import print_table, stdout, write_json
 from penstock.core.log import configure
 from penstock.core.urls import parse
-from penstock.kernel.policy import DEFAULT, DomainPolicy, load
+from penstock.kernel.policy import DEFAULT, load
+from penstock.kernel.policy_words import MEANINGS, answers_of, in_words
 from penstock.kernel.settings import open_policies
 from penstock.settings import load_settings
-
-#: What the words in the last column mean, where they do not stand for an entry of a file.
-MEANINGS = {
-    "built in": "Penstock's own answer; nobody said anything",
-    "platform": "Penstock's own pace; PENSTOCK_PACING__… changes it",
-    "settings": "somebody set PENSTOCK_PACING__…",
-}
 
 app = typer.Typer(no_args_is_help=True, help="What a domain is owed, and who says so.")
 
@@ -35,13 +29,13 @@ def show(
     book = open_policies(settings.pacing, settings.policies)
     host = parse(domain if "://" in domain else f"http://{domain}/").host
     policy = book.look_up(host, workload)
-    answers = _answers(policy)
+    answers = answers_of(policy)
     files = _files(policy.said_by, settings.policies.all_files)
     if as_json:
         values = {name: value for name, value, _ in answers}
         write_json({"host": host, **values, "said_by": dict(policy.said_by), "files": files})
         return
-    rows = [(name, _words(value), said) for name, value, said in answers]
+    rows = [(name, in_words(value), said) for name, value, said in answers]
     print_table(f"Policy for {host}", ("setting", "value", "said by"), rows)
     for word, meaning in (files | MEANINGS).items():
         if any(said == word for _, _, said in answers):
@@ -58,30 +52,6 @@ def check(
         stdout().print(f"{path}: {len(entries)} policies, all good")
 
 
-def _answers(policy: DomainPolicy) -> list[tuple[str, Any, str]]:
-    """Every question with its answer and who gave it."""
-    rate = policy.pace.rates[0]
-    values: dict[str, Any] = {
-        "tokens_per_interval": rate.limit,
-        "interval_seconds": rate.window,
-        "request_delay_ms": round(policy.pace.delay * 1000),
-        "max_concurrent": policy.pace.concurrency,
-        "min_delay_ms": policy.action_delay_ms[0],
-        "max_delay_ms": policy.action_delay_ms[1],
-        "allowed_hours": policy.hours and policy.hours.model_dump(),
-        "respect_robots_txt": policy.respect_robots,
-        "robots": {"obey_star": policy.obey_star, "on_unreachable": policy.robots_unreachable},
-        "fetcher": policy.fetcher,
-        "block_resources": policy.block_resources,
-        "proxy": policy.proxy.model_dump(),
-        "identity": policy.identity,
-        "headers": dict(policy.headers),
-        "blocks_count": policy.blocks_count,
-        "ledger": policy.ledger,
-    }
-    return [(name, value, policy.said_by.get(name, "built in")) for name, value in values.items()]
-
-
 def _files(said_by: Mapping[str, str], paths: Sequence[Path]) -> dict[str, str]:
     """The file in which each entry stands that had a say; a later file replaces an entry."""
     where = {name: str(path) for path in paths for name in load(path)}
@@ -92,11 +62,3 @@ def _files(said_by: Mapping[str, str], paths: Sequence[Path]) -> dict[str, str]:
 def _said(entry: str) -> str:
     """How an entry of a file is named where it has a say."""
     return "default policy" if entry == DEFAULT else f"policy of {entry}"
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_words(item)}" for key, item in value.items()) or "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "any" if value is None else str(value)

@@ -21,12 +21,16 @@ NOTHING = Markup("")
 
 
 class Point(NamedTuple):
-    """A value at a time; `mark` is a class of the style sheet, `says` is shown for it."""
+    """A value at a time; `mark` is a class of the style sheet, `says` is shown for it.
+
+    The line goes on without what is `aside`.
+    """
 
     x: float
     y: float
     mark: str = ""
     says: str = ""
+    aside: bool = False
 
 
 def sparkline(values: Sequence[float | None], label: str, width: int = 120) -> Markup:
@@ -75,7 +79,11 @@ def line_chart(
         right=right,
         top=top,
         bottom=bottom,
-        line=LINE.format(" ".join(f"{x},{y}" for x, y in zip(xs, ys, strict=True))),
+        line=LINE.format(
+            " ".join(
+                f"{x},{y}" for point, x, y in zip(points, xs, ys, strict=True) if not point.aside
+            )
+        ),
         dots=NOTHING.join(
             DOT.format(point.mark or "dot", x, y, point.says)
             for point, x, y in zip(points, xs, ys, strict=True)

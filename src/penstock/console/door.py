@@ -4,9 +4,9 @@ from http import HTTPStatus
 from pathlib import Path
 
 from fastapi import Request, Response
-from fastapi.responses import FileResponse, RedirectResponse
+from fastapi.responses import FileResponse
 
-from penstock.console.pages import HEADERS, ROOT, Console, View
+from penstock.console.pages import ROOT, Console, View, go
 from penstock.console.sessions import COOKIE, Door, Visitor
 from penstock.console.settings import ConsoleSettings
 from penstock.web.errors import NotFound
@@ -32,25 +32,28 @@ def add_door(console: Console, settings: ConsoleSettings) -> None:
             response = console.render(view, None, request)
             response.headers["Retry-After"] = str(round(seconds) + 1)
             return response
+        door.tried(address)
         async with request.form() as fields:
             secret, to = fields.get("key", ""), fields.get("to", ROOT)
         visitor = await console.sessions.begin(secret.strip()) if isinstance(secret, str) else None
         if visitor is None:
-            door.failed(address)
             said = "This is no key of this service, or one of a single workspace"
-            view = _form(request, said, HTTPStatus.UNAUTHORIZED)
+            view = _form(request, said, HTTPStatus.UNAUTHORIZED, str(to))
             return console.render(view, None, request)
         door.opened(address)
+        await console.sessions.end(request.cookies.get(COOKIE, ""))
         return _welcome(request, visitor, str(to), settings)
 
     @router.post(f"{ROOT}/sign-out")
     async def sign_out(request: Request) -> Response:
         visitor = await console.visitor_of(request)
         async with request.form() as fields:
-            if visitor and visitor.sent(str(fields.get("csrf", ""))):
-                await console.sessions.end(visitor.token)
-        response = RedirectResponse(f"{ROOT}/sign-in", HTTPStatus.SEE_OTHER, HEADERS)
-        response.delete_cookie(COOKIE, path=ROOT)
+            if visitor and not visitor.sent(str(fields.get("csrf", ""))):
+                return go(ROOT)
+        if visitor:
+            await console.sessions.end(visitor.token)
+        response = go(f"{ROOT}/sign-in")
+        response.delete_cookie(COOKIE, path=ROOT, httponly=True, samesite="strict")
         return response
 
     @router.get(f"{ROOT}/static/{{name}}")
@@ -66,21 +69,22 @@ def add_nowhere(console: Console) -> None:
 
     @console.router.get("/")
     async def begin() -> Response:
-        return RedirectResponse(ROOT, HTTPStatus.SEE_OTHER)
+        return go(ROOT)
 
     @console.page("/{rest:path}")
     async def nowhere(_ask: object) -> View:
         raise NotFound("There is no such page")
 
 
-def _form(request: Request, problem: str = "", status: int = 200) -> View:
-    to = request.query_params.get("to", ROOT)
-    return View("sign_in.html", {"problem": problem, "to": to}, status)
+def _form(request: Request, problem: str = "", status: int = 200, to: str = "") -> View:
+    wanted = to or request.query_params.get("to", ROOT)
+    return View("sign_in.html", {"problem": problem, "to": wanted}, status)
 
 
 def _welcome(request: Request, visitor: Visitor, to: str, settings: ConsoleSettings) -> Response:
-    is_ours = to.startswith(ROOT) and "\\" not in to and "//" not in to
-    response = RedirectResponse(to if is_ours else ROOT, HTTPStatus.SEE_OTHER, HEADERS)
+    # A path that begins like this stays with us, whatever follows.
+    is_ours = to.startswith((f"{ROOT}/", f"{ROOT}?")) and "\\" not in to
+    response = go(to if is_ours else ROOT)
     response.set_cookie(
         COOKIE,
         visitor.token,

@@ -22,7 +22,7 @@ from penstock.console.sessions import COOKIE, Note, Sessions, Visitor
 from penstock.console.settings import ConsoleSettings
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError
-from penstock.web.errors import ApiError, Forbidden
+from penstock.web.errors import ApiError, Forbidden, Unavailable
 from penstock.web.files import event, event_stream
 
 ROOT = "/console"
@@ -178,6 +178,8 @@ class Console:
                     found = await show(ask)
                 except ApiError as error:
                     return self.trouble(error, visitor, request)
+                except PenstockError as error:
+                    return self.trouble(Unavailable(str(error)), visitor, request)
                 return self.render(found, visitor, request)
 
             self.router.add_api_route(ROOT + path, handle, methods=["GET"])
@@ -203,7 +205,9 @@ class Console:
     async def visitor_of(self, request: Request) -> Visitor | None:
         """Who asks, if signed in."""
         token = request.cookies.get(COOKIE, "")
-        return await self.sessions.find(token) if token else None
+        # A page that is left open and keeps itself up to date is nobody who does something.
+        is_active = STREAM not in request.query_params
+        return await self.sessions.find(token, is_active=is_active) if token else None
 
     async def _change(self, act: Act, request: Request, visitor: Visitor) -> Response:
         try:
@@ -218,15 +222,15 @@ class Console:
             if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR or _back(request) is None:
                 return self.trouble(error, visitor, request)
             self.sessions.say(visitor, Note("problem", str(error)))
-            return _go(_back(request) or ROOT)
+            return go(_back(request) or ROOT)
         except PenstockError as error:
             self.sessions.say(visitor, Note("problem", str(error)))
-            return _go(_back(request) or ROOT)
+            return go(_back(request) or ROOT)
         if isinstance(found, View):
             return self.render(found, visitor, request)
         await self.audit.note(visitor.key.name, found.action, found.subject, found.detail)
         self.sessions.say(visitor, Note("done", found.says))
-        return _go(found.to)
+        return go(found.to)
 
     def render(self, found: View | Response, visitor: Visitor | None, request: Request) -> Response:
         """A view as a page."""
@@ -260,7 +264,10 @@ class Console:
         """The live part of a page, whenever it is another; over when the session is."""
         shown, quiet = "", 0
         while not self._is_stopping():
-            found = await show(ask)
+            try:
+                found = await show(ask)
+            except PenstockError:
+                return
             if not isinstance(found, View):
                 return
             html = self._live_part(found, ask)
@@ -292,7 +299,7 @@ def sign_in_first(request: Request) -> Response:
         return Response(status_code=HTTPStatus.NO_CONTENT)
     to = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     wanted = to if request.method == "GET" else (_back(request) or ROOT)
-    return _go(f"{ROOT}/sign-in?to={quote(wanted, safe='')}")
+    return go(f"{ROOT}/sign-in?to={quote(wanted, safe='')}")
 
 
 def _back(request: Request) -> str | None:
@@ -302,5 +309,6 @@ def _back(request: Request) -> str | None:
     return came._replace(scheme="", netloc="", fragment="").geturl() if is_ours else None
 
 
-def _go(to: str) -> Response:
-    return RedirectResponse(to, status_code=HTTPStatus.SEE_OTHER, headers=HEADERS)
+def go(to: str) -> Response:
+    """Off to another page."""
+    return RedirectResponse(to, HTTPStatus.SEE_OTHER.value, HEADERS)

@@ -4,7 +4,19 @@ from collections.abc import Callable
 
 from fastapi import APIRouter
 
-from penstock.console import overview, record
+from penstock.console import (
+    catalog,
+    domains,
+    events,
+    live,
+    monitor_routes,
+    overview,
+    proxies,
+    record,
+    scrape,
+    settings_page,
+    stream,
+)
 from penstock.console.audit import Audit
 from penstock.console.door import add_door, add_nowhere
 from penstock.console.pages import Console
@@ -21,7 +33,19 @@ def console_routes(
     sessions = Sessions(services.store, ring, settings, services.clock)
     console = Console(sessions, Audit(services.store), settings, services.clock, is_stopping)
     add_door(console, settings)
-    for area in (overview, record):
+    for area in (
+        overview,
+        scrape,
+        stream,
+        events,
+        settings_page,
+        monitor_routes,
+        domains,
+        record,
+        catalog,
+        proxies,
+        live,
+    ):
         area.add(console, services)
     add_nowhere(console)
     return console.router

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from penstock.console.recent import Recent
 from penstock.core.clock import Clock
 from penstock.core.metrics import Metrics
 from penstock.events.log import EventLog
@@ -12,7 +13,8 @@ from penstock.kernel.circuits import Circuits
 from penstock.kernel.fetchers.browser.pool import PoolStats
 from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import PolicyBook
-from penstock.queue.sql import SqlQueue
+from penstock.kernel.ports import Pacing
+from penstock.queue.ports import Queue
 from penstock.store.store import Store
 from penstock.store.switches import StoredSwitches
 from penstock.workloads.catalog.proxies import Proxies
@@ -40,14 +42,16 @@ class Services:
 
     store: Store
     clock: Clock
-    queue: SqlQueue
+    queue: Queue
     log: EventLog
     webhooks: Outbox
     switches: StoredSwitches
     policies: PolicyBook
     pipeline: Pipeline
     circuits: Circuits
+    pacing: Pacing
     metrics: Metrics
+    recent: Recent
     proxies: Proxies
     monitor: MonitorService
     scrape: ScrapeService

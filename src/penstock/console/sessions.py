@@ -45,7 +45,7 @@ class Visitor:
 
     def sent(self, said: str) -> bool:
         """Whether a form is one of this session."""
-        return hmac.compare_digest(self.csrf, said)
+        return hmac.compare_digest(self.csrf.encode(), said.encode(errors="replace"))
 
 
 class Note(NamedTuple):
@@ -84,8 +84,8 @@ class Sessions:
         await self._store.write(add)
         return Visitor(key, token)
 
-    async def find(self, token: str) -> Visitor | None:
-        """Who has a cookie, if it and its key are good."""
+    async def find(self, token: str, *, is_active: bool = True) -> Visitor | None:
+        """Who has a cookie, if it and its key are good; whether somebody did something with it."""
         row = await self._store.read(
             lambda unit: next(
                 unit.rows(select(console_sessions).where(console_sessions.c.id == _id(token))), None
@@ -99,7 +99,7 @@ class Sessions:
         if key is None:
             await self.end(token)
             return None
-        if now - row["seen_at"] > SEEN_EVERY_MS:
+        if is_active and now - row["seen_at"] > SEEN_EVERY_MS:
             await self._store.write(lambda unit: _see(unit, token))
         return Visitor(key, token)
 
@@ -135,8 +135,8 @@ class Door:
         pause = min(2.0 ** (failed - FREE_TRIES), LONGEST_PAUSE)
         return max(0.0, at + pause - self._clock.monotonic())
 
-    def failed(self, address: str) -> None:
-        """A key was none."""
+    def tried(self, address: str) -> None:
+        """A key is tried; it counts as none until it was good, so that none slip by together."""
         failed, _ = self._failed(address)
         self._tries[address] = (failed + 1, self._clock.monotonic())
         self._tries.move_to_end(address)

@@ -206,6 +206,16 @@ class Metrics:
             totals[status] += number
         return totals
 
+    @property
+    def pages_fetched(self) -> int:
+        """How many pages were fetched."""
+        return self._pages.counts.total()
+
+    @property
+    def failures(self) -> Mapping[tuple[str, ...], int]:
+        """How many requests ended without a page, by kind and reason."""
+        return self._failures.counts
+
     def collect(self) -> Iterator[Metric]:
         """The families, for the registry."""
         tallies = (self._gates, self._failures, self._retries, self._pages)

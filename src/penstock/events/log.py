@@ -11,6 +11,8 @@ from penstock.store.store import Store
 from penstock.store.unit import Unit, do_nothing
 
 MOST_AT_ONCE = 1000
+#: Who looks for events of some topics has so many places looked through, then gets what was found.
+MOST_LOOKED_THROUGH = 50_000
 
 
 class EventLog:
@@ -63,6 +65,33 @@ class EventLog:
             lambda unit: [as_event(row) for row in unit.run(query).mappings()]
         )
         return found[::-1]
+
+    async def before(
+        self, place: int | None, limit: int, topics: Sequence[str] = ()
+    ) -> tuple[list[Event], int | None]:
+        """Events before a place, or the last ones, newest first; before which one to go on.
+
+        A part may be small though more follows.
+        """
+        top = await self.last() + 1 if place is None else place
+        floor = max(0, top - MOST_LOOKED_THROUGH)
+        query = select(events).where(events.c.seq < top, events.c.seq >= floor)
+        if topics:
+            query = query.where(events.c.topic.in_(topics))
+        query = query.order_by(events.c.seq.desc()).limit(limit)
+        found = await self._store.read(
+            lambda unit: [as_event(row) for row in unit.run(query).mappings()]
+        )
+        if len(found) == limit:
+            return found, found[-1].seq
+        return found, floor or None
+
+    async def find(self, seq: int) -> Event | None:
+        """The event at a place."""
+        query = select(events).where(events.c.seq == seq)
+        return await self._store.read(
+            lambda unit: next((as_event(row) for row in unit.run(query).mappings()), None)
+        )
 
     async def forget(self, older_than: float) -> int:
         """Delete events that are older than so many seconds and delivered; how many."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import and_, select, update
+from sqlalchemy import and_, func, select, update
 
 from penstock.events.log import as_event
 from penstock.events.ports import Event, Subscriber
@@ -23,12 +23,18 @@ class Outbox:
         self._subscriber = subscriber
         self._topics = topics
 
-    async def entries(self, state: str | None = None, limit: int = 50) -> list[dict[str, Any]]:
-        """The newest events with where they stand: waiting, parked, or sent."""
+    async def entries(
+        self, state: str | None = None, limit: int = 50, reach: int | None = None
+    ) -> list[dict[str, Any]]:
+        """The newest events with where they stand: waiting, parked, or sent.
+
+        With a `reach`, so many places of the log are looked through.
+        """
 
         def look(unit: Unit) -> list[dict[str, Any]]:
             found = []
-            for entry in self._newest_first(unit):
+            floor = 0 if reach is None else _last(unit) - reach
+            for entry in self._newest_first(unit, floor):
                 if state is None or entry["state"] == state:
                     found.append(entry)
                 if len(found) >= limit:
@@ -36,6 +42,27 @@ class Outbox:
             return found
 
         return await self._store.read(look)
+
+    async def owed(
+        self, state: str, before: int | None = None, limit: int = 50
+    ) -> list[dict[str, Any]]:
+        """What is waiting or parked, newest first, before a place; each with its place."""
+        columns = (deliveries.c.state, deliveries.c.attempts, deliveries.c.next_at)
+        query = (
+            select(events, *columns, deliveries.c.error, deliveries.c.key.label("line"))
+            .join(deliveries, deliveries.c.seq == events.c.seq)
+            .where(deliveries.c.sink == self._subscriber.name, deliveries.c.state == state)
+            .order_by(deliveries.c.seq.desc())
+            .limit(limit)
+        )
+        if before is not None:
+            query = query.where(deliveries.c.seq < before)
+        return await self._store.read(
+            lambda unit: [
+                {**_entry(as_event(row), row["line"], row), "seq": row["seq"]}
+                for row in unit.run(query).mappings()
+            ]
+        )
 
     async def resend(self, ids: Sequence[str]) -> int:
         """Owe these events again, whatever became of them; how many of them there are."""
@@ -50,13 +77,13 @@ class Outbox:
             lambda unit: unit.run(parked.values(_as_new(unit))).rowcount, "relay"
         )
 
-    def _newest_first(self, unit: Unit) -> Iterator[dict[str, Any]]:
+    def _newest_first(self, unit: Unit, floor: int) -> Iterator[dict[str, Any]]:
         mine = and_(deliveries.c.seq == events.c.seq, deliveries.c.sink == self._subscriber.name)
         columns = (deliveries.c.state, deliveries.c.attempts, deliveries.c.next_at)
         query = (
             select(events, *columns, deliveries.c.error)
             .outerjoin(deliveries, mine)
-            .where(events.c.topic.in_(self._topics))
+            .where(events.c.topic.in_(self._topics), events.c.seq > floor)
             .order_by(events.c.seq.desc())
             .limit(AT_ONCE)
         )
@@ -86,6 +113,10 @@ class Outbox:
             keys = [deliveries.c.sink, deliveries.c.seq]
             unit.run(insert.on_conflict_do_update(index_elements=keys, set_=again), rows)
         return len(rows)
+
+
+def _last(unit: Unit) -> int:
+    return int(unit.run(select(func.coalesce(func.max(events.c.seq), 0))).scalar_one())
 
 
 def _as_new(unit: Unit) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from penstock.kernel.ports import (
     Pacing,
     RobotsAnswer,
     RobotsCache,
+    Slowed,
     Turned,
 )
 
@@ -125,6 +126,17 @@ class FallbackPacing:
             await self.release(ticket)
         return turn
 
+    async def look(self, ledger: str, pace: Pace) -> float:
+        link, silence = self._link, self._silence
+        try:
+            seconds = await link.ask(self._shared.look, ledger, pace)
+            silent = silence(ledger, pace, link.shared_since, self._local_slots)
+        except SharedStateLost:
+            pace = pace.strictest(self._safe)
+            seconds = await self._local.look(ledger, pace)
+            silent = silence(ledger, pace, link.local_since, self._shared_slots)
+        return max(seconds, silent)
+
     async def release(self, ticket: Ticket) -> None:
         if ticket.id.startswith(LOCAL):
             self._local_slots.pop(ticket.id, None)
@@ -150,6 +162,12 @@ class FallbackPacing:
         except SharedStateLost:
             owed, until = self._owe(ledger), self._clock.monotonic() + seconds
             owed.hold_until = max(owed.hold_until, until)
+
+    async def slowed(self) -> Sequence[Slowed]:
+        try:
+            return await self._link.ask(self._shared.slowed)
+        except SharedStateLost:
+            return await self._local.slowed()
 
     async def _reserve_shared(self, ledger: str, pace: Pace, ticket: Ticket | None) -> Ticket:
         if ledger in self._owed:

@@ -10,6 +10,7 @@ from penstock.core.clock import Clock
 from penstock.kernel import hours
 from penstock.kernel.chronicle import Chronicle
 from penstock.kernel.circuits import Circuits
+from penstock.kernel.explaining import Answer, Explainer
 from penstock.kernel.model import Failure, Pass, Visit, Wait
 from penstock.kernel.robots import Rules
 from penstock.kernel.robots_gate import RobotsGate
@@ -57,6 +58,18 @@ class Gates:
                 return refused
         wait = self._ask_hours(visit) or await self._ask_breaker(visit) or self._ways.look(visit)
         return wait or await self._take_turn(visit, rules)
+
+    async def explain(self, visit: Visit) -> list[Answer]:
+        """What each gate would answer now; nobody is contacted and no turn is taken."""
+        explainer = Explainer(
+            switches=self._switches,
+            robots=self._robots,
+            circuits=self._circuits,
+            ways=self._ways,
+            turns=self._turns,
+            clock=self._clock,
+        )
+        return await explainer.ask(visit)
 
     def pause(self, visit: Visit) -> Wait:
         """The wait of a visit whose domain somebody paused."""

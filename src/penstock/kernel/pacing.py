@@ -9,11 +9,14 @@ happened, so a late starter can never crowd the next one.
 import itertools
 from bisect import insort
 from collections import deque
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from penstock.core.clock import Clock
 from penstock.kernel.model import Ticket
 from penstock.kernel.policy import Pace
+from penstock.kernel.ports import Slowed
 
 #: A pace that was not asked for again this long no longer binds the others.
 PACE_MEMORY = 60.0
@@ -145,6 +148,16 @@ class MemoryPacing:
         book.start(pace, now)
         return Ticket(id_, ledger, now, mark=now, granted=True, slot=True)
 
+    async def look(self, ledger: str, pace: Pace) -> float:
+        now = self._clock.monotonic()
+        book = deepcopy(self._ledgers.get(ledger, _Ledger()))
+        book.clock_went_back(now)
+        pace = book.effective(pace, now)
+        book.forget_plan("", now)
+        if book.is_full(pace, now):
+            return max(FULL_HOUSE, pace.delay, book.hold_until - now)
+        return max(book.earliest(pace, now), book.next_plan(pace)) - now
+
     async def release(self, ticket: Ticket) -> None:
         if book := self._ledgers.get(ticket.ledger):
             book.holders.pop(ticket.id, None)
@@ -159,6 +172,14 @@ class MemoryPacing:
         now = self._clock.monotonic()
         book = self._open(ledger, now)
         book.hold_until = max(book.hold_until, now + seconds)
+
+    async def slowed(self) -> Sequence[Slowed]:
+        now = self._clock.monotonic()
+        return [
+            Slowed(name, book.slow_until - now)
+            for name, book in self._ledgers.items()
+            if book.slow_until > now
+        ]
 
     def _open(self, ledger: str, now: float) -> _Ledger:
         book = self._ledgers.get(ledger)

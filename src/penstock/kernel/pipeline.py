@@ -28,6 +28,7 @@ from penstock.kernel.chronicle import Chronicle
 from penstock.kernel.circuits import Circuits
 from penstock.kernel.contact import TASK_TIMEOUT, Contact
 from penstock.kernel.entrance import Entrance
+from penstock.kernel.explaining import Answer, admitted
 from penstock.kernel.gates import Gates
 from penstock.kernel.harvest import Harvest
 from penstock.kernel.model import (
@@ -325,6 +326,20 @@ class Pipeline:
     def pace_of(self, request: Request) -> Pace:
         """How fast the line of a request may move, as far as is known beforehand."""
         return self._entrance.pace_of(request)
+
+    async def explain(self, request: Request, patience: float | None = None) -> list[Answer]:
+        """What every gate says to a URL now, in their order; its page is not contacted.
+
+        With `patience` robots.txt is got, politely, if it is not known and that takes no longer.
+        """
+        visit = self._entrance.enter(request, self._clock.monotonic())
+        if isinstance(visit, Refused):
+            return [Answer("admission", "no", visit.detail)]
+        if refused := self._entrance.check(visit):
+            return [Answer("admission", "no", refused.detail)]
+        if patience is not None and visit.policy.respect_robots:
+            await self.rules_for(request, patience)
+        return [admitted(visit), *await self._gates.explain(visit)]
 
     async def rules_for(self, request: Request, patience: float) -> Rules | Failure:
         """What robots.txt says at a URL's origin; got politely if it is not known yet."""

@@ -9,6 +9,13 @@ from penstock.kernel.model import Failure, Page, Pass, Proxy, Redirect, Ticket
 from penstock.kernel.policy import Pace
 
 
+class Slowed(NamedTuple):
+    """A ledger whose rate is halved for so many seconds more."""
+
+    ledger: str
+    seconds: float
+
+
 class Pacing(Protocol):
     """One ledger per domain over everything that contacts it."""
 
@@ -18,6 +25,10 @@ class Pacing(Protocol):
         A granted ticket means: now. Any other says in `at` when to come back with it. A
         granted ticket handed in again asks for one more turn in the slot it holds.
         """
+        ...
+
+    async def look(self, ledger: str, pace: Pace) -> float:
+        """In how many seconds a turn would come if one was asked for now. Spends nothing."""
         ...
 
     async def release(self, ticket: Ticket) -> None:
@@ -30,6 +41,10 @@ class Pacing(Protocol):
 
     async def hold(self, ledger: str, seconds: float) -> None:
         """Grant no turn at all for so long."""
+        ...
+
+    async def slowed(self) -> Sequence[Slowed]:
+        """The domains that are slowed down, as far as is known."""
         ...
 
 

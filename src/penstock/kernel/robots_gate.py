@@ -23,7 +23,7 @@ from penstock.kernel.model import (
 )
 from penstock.kernel.policy import Pace
 from penstock.kernel.ports import RobotsAnswer
-from penstock.kernel.robots import Robots, Rules, read
+from penstock.kernel.robots import Decision, Robots, Rules, read
 from penstock.kernel.settings import RobotsSettings
 from penstock.kernel.statuses import FIRST_CLIENT_ERROR, FIRST_REDIRECT
 from penstock.kernel.turns import Turns
@@ -70,9 +70,14 @@ class RobotsGate:
         if rules.file.allows(visit.url.target, self._product, obey_star=policy.obey_star):
             self._chronicle.say(visit, "robots", "allowed")
             return None
-        decision = rules.file.decide(visit.url.target, self._product, obey_star=policy.obey_star)
+        decision = self.decide(visit, rules)
         self._chronicle.say(visit, "robots", "denied")
         return Refused("robots_denied", str(decision), gate="robots")
+
+    def decide(self, visit: Visit, rules: Rules) -> Decision:
+        """What the rules say of a visit's page, and the line that says so."""
+        policy = visit.policy
+        return rules.file.decide(visit.url.target, self._product, obey_star=policy.obey_star)
 
     async def allows_root(self, visit: Visit) -> bool:
         """Whether the rules, as far as they are known, leave a visit the root of its site."""

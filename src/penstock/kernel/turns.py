@@ -23,6 +23,10 @@ class Turns:
             return None
         return Wait(visit.ticket.at, "pacing", "waiting for its turn")
 
+    async def look(self, visit: Visit, pace: Pace) -> float:
+        """In how many seconds the turn would come; nothing is reserved."""
+        return await self._pacing.look(visit.ledger, pace)
+
     async def leave(self, visit: Visit) -> None:
         """Give back the slot, or the place in the line."""
         if visit.ticket:

@@ -19,6 +19,7 @@ COLUMNS = (
     "scenario",
     "faults",
     "fresh after s",
+    "at most s",
     "updates",
     "critical",
     "lost",
@@ -35,11 +36,13 @@ all that is stored is compared with what happened in the matches. Then the servi
 process of it, no browser, driver or keeper, and no file of theirs may be left.
 
 - **fresh after**: seconds from the end of the worst fault until every feed showed, over the API,
-  what had been seen since; {LIMIT_SECONDS:.0f} at most. A killed service has come to the end of its
+  what had been seen since; {LIMIT_SECONDS:.0f} at most, but for data calls, which by the rule for
+  errors are made every 20 seconds only after 20 errors, until five minutes pass without one: a cut
+  every minute does not let them. A killed service has come to the end of its
   fault when it is up again. Where pages leak, it is the longest time between two looks at any feed;
   where one hangs, that of the others or, if longer, of the page itself once it can be had again
-- **critical**: changes that must not be missed, and that could be seen for long enough; while the
-  store is away all of them can
+- **critical**: changes that must not be missed, and that could be seen for long enough: for longer
+  than the time between two looks; while the store is away all of them can
 - **lost**, **twofold**: of these, not stored, or stored more than once
 - **disordered**: behind something that happened after it, or with a number that does not follow
 - **phantom**: what no match ever showed, or not yet when it was said to be seen
@@ -59,6 +62,7 @@ def cells_of(result: Result) -> tuple[str, ...]:
         result.scenario,
         str(len(result.recoveries)),
         worst,
+        f"{result.limit:.0f}",
         *(f"{number:,}" for number in numbers),
         result.note,
     )

@@ -262,8 +262,8 @@ class Stand:
         async with open_store(self.store_settings, SystemClock()) as store:
             yield store
 
-    async def findings(self) -> Findings:
-        """Compare what is stored with what happened; the service has ended."""
+    async def findings(self, enough: float) -> Findings:
+        """Compare what is stored with what could be seen for `enough` seconds on end."""
         until = time.time()
         found = Findings()
         async with self.store() as store:
@@ -272,9 +272,9 @@ class Stand:
                 one = compare(
                     self.played(feed),
                     updates,
-                    (self.began, until - ENOUGH),
+                    (self.began, until - enough),
                     blind=self.blind.get(feed.host, ()),
-                    enough=ENOUGH,
+                    enough=enough,
                     dropped=self.dropped,
                 )
                 found = found.plus(one)

@@ -136,12 +136,13 @@ def compare(
 def visible(shown: Span, watched: Span, blind: Iterable[Span]) -> list[Span]:
     """The parts of a span in which somebody looked."""
     spans = [(max(shown[0], watched[0]), min(shown[1], watched[1]))]
+    spans = [(left, right) for left, right in spans if right > left]
     for begin, end in blind:
         parts = []
         for left, right in spans:
             parts += [(left, min(right, begin)), (max(left, end), right)]
-        spans = parts
-    return [(left, right) for left, right in spans if right > left]
+        spans = [(left, right) for left, right in parts if right > left]
+    return spans
 
 
 def _critical_of(played: Played, place: int) -> tuple[Any, ...]:

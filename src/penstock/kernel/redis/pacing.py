@@ -5,14 +5,24 @@ that fell silent are free before they run out.
 """
 
 import itertools
+from collections.abc import Sequence
 from functools import lru_cache
 
 from penstock.core.clock import Clock
 from penstock.kernel.model import Ticket
 from penstock.kernel.pacing import FULL_HOUSE, MIN_KEPT, NO_SHOW, PACE_MEMORY
 from penstock.kernel.policy import Pace
+from penstock.kernel.ports import Slowed
 from penstock.kernel.redis.presence import ALIVE, load_watchful
 from penstock.kernel.redis.server import Server, load_script, microseconds
+
+#: The ledgers that are slowed down, by when that ends.
+SLOWED = "slowed"
+MOST_SLOWED = 1000
+
+
+#: Said to the script that reserves: tell when the turn would be, and take nothing.
+LOOK = "look"
 
 
 class RedisPacing:
@@ -34,6 +44,7 @@ class RedisPacing:
         )
         self._release = load_script("ledger", "release", LEASE=lease)
         self._penalise = load_script("ledger", "penalise", LEASE=lease)
+        self._slowed = load_script("slowed", MOST=MOST_SLOWED)
 
     async def reserve(self, ledger: str, pace: Pace, ticket: Ticket | None = None) -> Ticket:
         id_ = ticket.id if ticket else f"{self._server.process}:{next(self._numbers)}"
@@ -50,6 +61,11 @@ class RedisPacing:
             slot=bool(slot),
         )
 
+    async def look(self, ledger: str, pace: Pace) -> float:
+        id_, keys = f"{self._server.process}:{next(self._numbers)}", (*_keys(ledger), ALIVE)
+        reply = await self._server.run(self._reserve, keys, id_, 0, _text(pace), LOOK)
+        return max(0.0, int(reply.split()[1]) / 1e6)
+
     async def release(self, ticket: Ticket) -> None:
         await self._server.run(self._release, _keys(ticket.ledger), ticket.id)
 
@@ -59,8 +75,14 @@ class RedisPacing:
     async def hold(self, ledger: str, seconds: float) -> None:
         await self._punish(ledger, "hold", seconds)
 
+    async def slowed(self) -> Sequence[Slowed]:
+        """At most `MOST_SLOWED` of them; more are a trouble of our own."""
+        found = await self._server.run(self._slowed, (SLOWED,))
+        return [Slowed(ledger.decode(), left / 1e6) for ledger, left in found]
+
     async def _punish(self, ledger: str, penalty: str, seconds: float) -> None:
-        await self._server.run(self._penalise, _keys(ledger), penalty, microseconds(seconds))
+        keys = (*_keys(ledger), SLOWED)
+        await self._server.run(self._penalise, keys, penalty, microseconds(seconds), ledger)
 
 
 @lru_cache(maxsize=1024)

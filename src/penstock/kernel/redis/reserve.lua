@@ -1,5 +1,6 @@
 -- Ask for a turn: granted, or planned for later, or come again because every slot is taken.
-local id, mark, pace = ARGV[2], tonumber(ARGV[3]), ARGV[4]
+-- Who only looks is told when it would be, and leaves no trace.
+local id, mark, pace, only_looks = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5] == 'look'
 local delay, concurrency, rates = 0, math.huge, {}
 local longest, most = 0, 0
 
@@ -88,7 +89,9 @@ local function start(started)
 end
 
 local function answer(granted, at, turn, has_slot)
-  close_ledger(math.max(PACE_MEMORY, 2 * longest + delay, LEASE), pace, now)
+  if not only_looks then
+    close_ledger(math.max(PACE_MEMORY, 2 * longest + delay, LEASE), pace, now)
+  end
   return string.format('%d %.0f %.0f %d', granted, at - now, turn, has_slot and 1 or 0)
 end
 
@@ -107,6 +110,7 @@ if turn == 0 and (mark == 0 or mark > now) then
   local planned = redis.call('ZCARD', PLANS)
   if planned > 0 then at = math.max(at, room(started, planned)) end
 end
+if only_looks then return answer(0, at, 0, false) end
 if has_slot or at <= now then take_slot(at) end
 if at > now then
   redis.call('ZADD', PLANS, at, id)

@@ -12,6 +12,8 @@ from penstock.events.log import EventLog
 from penstock.extract.registry import Registry
 from penstock.kernel.admission import Admission
 from penstock.products import catalogue_reading as reading
+from penstock.products import visible
+from penstock.products.images import list_images
 from penstock.products.search.ports import Filters, Query, SearchIndex, Sort, Total
 from penstock.products.tables import domains, images, source_products
 from penstock.quality.shadow import ShadowReport
@@ -108,6 +110,20 @@ class Products:
         return await self.store.read(
             lambda unit: reading.price_history(unit, product_id, since, until, limit)
         )
+
+    async def pictures(self, ids: Sequence[str]) -> dict[str, str]:
+        """The first image of each of some products that is here, by the product's id."""
+        found = await self.store.read(lambda unit: list_images(unit, ids)) if ids else {}
+        return {
+            product_id: next(row["id"] for row in rows if row["image_path"])
+            for product_id, rows in found.items()
+            if any(row["image_path"] for row in rows)
+        }
+
+    async def offers(self, product: Row) -> Rows:
+        """What the same product costs now wherever it was seen, the cheapest first."""
+        same: str | None = product["product_id"]
+        return await self.store.read(lambda unit: visible.current(unit, same)) if same else []
 
     async def image(self, product_id: str, image_id: str) -> Row:
         """An image of a product that is here."""

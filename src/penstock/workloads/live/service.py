@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from penstock.web.errors import NotFound, Unavailable, invalid
 from penstock.web.waiting import Waiters
 from penstock.workloads.live import feeds, reading, troubles
 from penstock.workloads.live.erasure import erase_feed
-from penstock.workloads.live.health_log import list_health
+from penstock.workloads.live.health_log import list_ages, list_health
 from penstock.workloads.live.model import Feed, FeedStatus, ScraperStatus
 from penstock.workloads.live.pace import Demand, Paces
 from penstock.workloads.live.settings import LiveSettings
@@ -192,6 +192,10 @@ class LiveService:
         """How scrapers of a feed did, latest first."""
         return await self._means.store.read(lambda unit: list_health(unit, match_id, since, limit))
 
+    async def ages(self, match_ids: Sequence[str], since: int) -> dict[str, list[int | None]]:
+        """How old the last good look at some feeds was, in seconds, as the log of health has it."""
+        return await self._means.store.read(lambda unit: list_ages(unit, match_ids, since))
+
     # ── reading
 
     async def read(self, match_id: str) -> Reading:
@@ -244,6 +248,12 @@ class LiveService:
         """What was news after an update, oldest first."""
         return await self._means.store.read(
             lambda unit: reading.updates_after(unit, match_id, after, limit)
+        )
+
+    async def history(self, match_id: str, before: int | None, limit: int) -> list[Row]:
+        """What was news before an update, or at all, latest first."""
+        return await self._means.store.read(
+            lambda unit: reading.history(unit, match_id, before, limit)
         )
 
     # ── inside

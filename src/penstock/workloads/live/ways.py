@@ -12,6 +12,11 @@ FETCHER = "kept"
 #: What a page is opened anew for at once: it is there, but wants to be another one.
 MOVED = "page_moved"
 SHOT_SECONDS = 5.0
+#: A page that is open is opened anew so often. Of every request that it makes, the browser's tools
+#: keep some kilobytes for as long as it is open; and its site may have closed to us meanwhile.
+RENEW_SECONDS = 600.0
+#: Gates behind which a page must not go on by itself.
+CLOSED = ("hours", "pause")
 
 
 class Usage(Protocol):
@@ -147,10 +152,26 @@ class ByPage:
         self._visitor = visitor
         self._pages = pages
         self._clock = clock
+        self._opened = clock.monotonic()
 
     async def look(self, seconds: float) -> Look:
         if self._name not in self._pages.names:
             return await self.look_anew(seconds)
+        if self._clock.monotonic() - self._opened >= RENEW_SECONDS:
+            return await self._renew(seconds)
+        return await self._read(seconds)
+
+    async def _renew(self, seconds: float) -> Look:
+        """Open the page anew; where its turn is not yet, what is open is still good."""
+        look = await self.look_anew(seconds)
+        if not isinstance(look.seen, Wait):
+            return look
+        if look.seen.gate in CLOSED:
+            await self._pages.close(self._name)
+            return look
+        return await self._read(seconds)
+
+    async def _read(self, seconds: float) -> Look:
         began = self._clock.monotonic()
         seen = await self._pages.read(self._name, seconds)
         if isinstance(seen, Page):
@@ -175,6 +196,8 @@ class ByPage:
         if isinstance(look.seen, Failure):
             # One that is blocked may be open: it must not be read again as if it were good.
             await self._pages.close(self._name)
+        elif isinstance(look.seen, Page):
+            self._opened = self._clock.monotonic()
         return look
 
     async def shoot(self) -> bytes | None:

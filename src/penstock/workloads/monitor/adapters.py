@@ -56,6 +56,20 @@ class Adapters:
             lambda unit: [AdapterStatus.of(row) for row in unit.rows(query)]
         )
 
+    async def some(
+        self, *, enabled: bool | None = None, after: str | None = None, limit: int = 50
+    ) -> list[AdapterStatus]:
+        """Statuses by id; `after` is the last id of the part before."""
+        status = scrape_adapter_status.c
+        query = select(scrape_adapter_status).order_by(status.adapter_id).limit(limit)
+        if enabled is not None:
+            query = query.where(status.enabled == enabled)
+        if after is not None:
+            query = query.where(status.adapter_id > after)
+        return await self._store.read(
+            lambda unit: [AdapterStatus.of(row) for row in unit.rows(query)]
+        )
+
     async def get(self, adapter_id: str) -> AdapterStatus | None:
         """One status."""
         query = select(scrape_adapter_status).where(

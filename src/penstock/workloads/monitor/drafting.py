@@ -193,9 +193,13 @@ class Drafter:
             return self._by_rule(url)
         adapter = self._registry.get(wanted)
         if adapter is None or adapter.id != wanted or adapter.gives != KIND:
-            known = ", ".join(each.id for each in self._registry.list() if each.gives == KIND)
+            known = ", ".join(self.adapters())
             raise DraftRefused("adapter", f"no adapter '{wanted}' reads {KIND}s; known: {known}")
         return adapter.id
+
+    def adapters(self) -> tuple[str, ...]:
+        """The ids of all adapters that a target may have."""
+        return tuple(each.id for each in self._registry.list() if each.gives == KIND)
 
     def _by_rule(self, url: Url) -> str:
         if url.domain in self._domains_with_rules:

@@ -1,6 +1,6 @@
 """Quarantine: offers that wait for a person, who releases or discards them and says why."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -15,8 +15,8 @@ from penstock.events.ports import Message
 from penstock.kernel.records import Product
 from penstock.products.announcing import product_messages
 from penstock.products.history import last_seen
-from penstock.products.model import Offer, Written, refusal_of
-from penstock.products.writing import write_offers
+from penstock.products.model import Offer, Seen, Written, refusal_of
+from penstock.products.writing import source_product_id, write_offers
 from penstock.quality.identity import identity_key
 from penstock.store.store import Store
 from penstock.store.unit import Unit
@@ -77,6 +77,17 @@ class Quarantine:
     async def get(self, offer_id: str) -> Row:
         """One offer; `NotFound` if there is none."""
         return await self._store.read(lambda unit: _only(unit, _by_id(offer_id)))
+
+    async def accepted(self, offers: Sequence[Row]) -> dict[str, Seen]:
+        """What is known of the price of offers, as accepted last; by their ids."""
+        keys = {
+            row["id"]: source_product_id(row["source_id"], row["identity_key"])
+            for row in offers
+            if row["identity_key"]
+        }
+        ids = sorted(set(keys.values()))
+        seen = await self._store.read(lambda unit: last_seen(unit, ids)) if ids else {}
+        return {offer: seen[key] for offer, key in keys.items() if key in seen}
 
     async def release(
         self,

@@ -74,7 +74,7 @@ def _add_runs(router: APIRouter, service: MonitorService) -> None:
         launch = await service.start_run(
             key.name, source=body.source, adapter=body.adapter, target_ids=body.target_ids
         )
-        _refuse_empty(launch)
+        refuse_empty(launch)
         return answer(view(LaunchView, _as_row(launch)), status=202)
 
     @router.post(
@@ -86,7 +86,7 @@ def _add_runs(router: APIRouter, service: MonitorService) -> None:
     )
     async def retry_run(run_id: Id, key: Operator) -> Response:
         launch = await service.retry_run(key.name, run_id.hex)
-        _refuse_empty(launch)
+        refuse_empty(launch)
         return answer(view(LaunchView, _as_row(launch)), status=202)
 
     @router.get(
@@ -103,7 +103,7 @@ def _add_runs(router: APIRouter, service: MonitorService) -> None:
         return answer(view(RunView, run.as_json()))
 
 
-def _refuse_empty(launch: Launch) -> None:
+def refuse_empty(launch: Launch) -> None:
     """A run of nothing is no run: say why."""
     if launch.runs:
         return

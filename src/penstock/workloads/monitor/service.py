@@ -28,15 +28,18 @@ from penstock.workloads.monitor.adapters import Adapters, UnknownAdapterStatus
 from penstock.workloads.monitor.drafting import Drafter
 from penstock.workloads.monitor.exporting import Exporter, PriceExporter
 from penstock.workloads.monitor.importing import Importer
+from penstock.workloads.monitor.listing import Figures, Order, figures_of, list_in_order
+from penstock.workloads.monitor.listing import Part as TargetsPart
 from penstock.workloads.monitor.model import AdapterStatus, DisabledReason, Trigger
 from penstock.workloads.monitor.quarantine import Quarantine
 from penstock.workloads.monitor.replaying import Part, Replaying, Selection
+from penstock.workloads.monitor.results import Results
 from penstock.workloads.monitor.runs import Launch, Launcher, PutIn, RunRefused, Runs
 from penstock.workloads.monitor.settings import MonitorSettings
 from penstock.workloads.monitor.shadow import report_of_newest
 from penstock.workloads.monitor.shops import Shops
 from penstock.workloads.monitor.tables import scrape_results
-from penstock.workloads.monitor.targets import Targets, find_target, look_up
+from penstock.workloads.monitor.targets import Filter, Targets, find_target, look_up
 from penstock.workloads.monitor.told import Told
 from penstock.workloads.monitor.why import Explanation, explain
 
@@ -45,6 +48,8 @@ Row = dict[str, Any]
 MOST_IN_SHADOW = 10_000
 #: One replay takes about so long: whoever asked waits for it.
 REPLAY_SECONDS = 20.0
+#: Whoever looks at all of it sees numbers up to this one.
+COUNTED_TO = 10_000
 
 
 class Means(NamedTuple):
@@ -225,6 +230,7 @@ class MonitorService:
     exporter: Exporter
     price_exporter: PriceExporter
     runs: Runs
+    results: Results
     adapters: Adapters
     quarantine: Quarantine
     prices: Prices
@@ -232,6 +238,16 @@ class MonitorService:
     told: Told
     replaying: Replaying
     nudge: Callable[[], None]
+
+    async def figures(self) -> Figures:
+        """How many targets and quarantined offers there are, up to a number."""
+        return await self.store.read(lambda unit: figures_of(unit, COUNTED_TO))
+
+    async def targets_in_order(
+        self, wanted: Filter, order: Order, after: str | None = None
+    ) -> TargetsPart:
+        """Some targets, and where the next ones begin."""
+        return await self.store.read(lambda unit: list_in_order(unit, wanted, order, after))
 
     async def start_run(
         self,
@@ -345,6 +361,7 @@ def open_service(
         exporter=Exporter(store),
         price_exporter=PriceExporter(store),
         runs=Runs(store, launcher),
+        results=Results(store),
         adapters=Adapters(store, log),
         quarantine=Quarantine(store, log),
         prices=Prices(store, log),

@@ -114,7 +114,7 @@ def look_up(unit: Unit, id_or_url: str) -> Row:
 
 def list_targets(unit: Unit, wanted: Filter) -> list[Row]:
     """Targets, newest first, one more than wanted if there are more."""
-    query = targets_query(*_conditions(wanted)).order_by(scrape_targets.c.id.desc())
+    query = targets_query(*conditions(wanted)).order_by(scrape_targets.c.id.desc())
     return list(unit.rows(query.limit(wanted.limit + 1)))
 
 
@@ -128,7 +128,8 @@ def count_targets(unit: Unit, source_id: str | None = None) -> dict[str, int]:
     return {status.value: found.get(status.value, 0) for status in TargetStatus}
 
 
-def _conditions(wanted: Filter) -> list[ColumnElement[bool]]:
+def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
+    """What a filter wants of a target."""
     columns = scrape_targets.c
     equal = {
         columns.source_id: wanted.source_id,

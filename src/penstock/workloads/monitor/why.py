@@ -87,11 +87,11 @@ def explain(unit: Unit, target_id: str) -> Explanation | None:
     results = scrape_results.c
     newest = select(scrape_results).where(results.target_id == target_id)
     newest = newest.order_by(results.at.desc(), results.id.desc()).limit(1)
-    last = next((_looked(each) for each in unit.rows(newest)), None)
+    last = next((looked(each) for each in unit.rows(newest)), None)
     good = None
     if (good_id := row["last_good_result_id"]) and (last is None or good_id != last.id):
         by_id = select(scrape_results).where(results.id == good_id)
-        good = next((_looked(each) for each in unit.rows(by_id)), None)
+        good = next((looked(each) for each in unit.rows(by_id)), None)
     changed = _compare(good, last) if good and last else ()
     names = ("id", "url", "adapter_id", "status", "last_status", "consecutive_failures")
     target = {name: row[name] for name in (*names, "last_scraped_at", "next_due_at", "run_id")}
@@ -140,7 +140,8 @@ def _held_up(row: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _looked(row: Mapping[str, Any]) -> Looked:
+def looked(row: Mapping[str, Any]) -> Looked:
+    """A row of results, step by step."""
     document = row["document"]
     failure, verdict = document.get("failure"), document.get("verdict") or {}
     return Looked(

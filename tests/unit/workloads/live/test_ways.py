@@ -6,7 +6,7 @@ import pytest
 
 from penstock.kernel.model import Blocked, Broken, Failure, Outcome, Page, Request, Wait
 from penstock.workloads.live.visiting import Visitor
-from penstock.workloads.live.ways import ByPage, ByRequest
+from penstock.workloads.live.ways import RENEW_SECONDS, ByPage, ByRequest
 from tests.clocks import HandClock
 from tests.live import REFUSED_CONNECTION, URL, page
 
@@ -64,8 +64,8 @@ class OpenPages:
         del name
 
 
-def by_page(visitor: ScriptedVisitor, pages: OpenPages) -> ByPage:
-    return ByPage("m1", URL, ".score", visitor=visitor, pages=pages, clock=HandClock())
+def by_page(visitor: ScriptedVisitor, pages: OpenPages, clock: HandClock | None = None) -> ByPage:
+    return ByPage("m1", URL, ".score", visitor=visitor, pages=pages, clock=clock or HandClock())
 
 
 async def test_a_page_that_is_not_open_is_opened_through_the_gates() -> None:
@@ -90,6 +90,42 @@ async def test_an_open_page_is_read_without_contact() -> None:
 
     assert isinstance(look.seen, Page)
     assert visitor.requests == []
+
+
+async def test_an_open_page_is_opened_anew_after_a_while() -> None:
+    visitor, clock = ScriptedVisitor([page(score=3), page(score=5)]), HandClock()
+    pages = OpenPages([page(score=2), page(score=4)], names=("m1",))
+    way = by_page(visitor, pages, clock)
+    asked = []
+    for seconds in (RENEW_SECONDS - 1, 1, RENEW_SECONDS - 1, 1):
+        clock.move(seconds)
+        await way.look(20)
+        asked.append(len(visitor.requests))
+
+    assert asked == [0, 1, 1, 2]
+
+
+async def test_while_its_turn_is_not_yet_an_open_page_is_read_on() -> None:
+    visitor, clock = ScriptedVisitor([Wait(99, "pacing", "others are first")]), HandClock()
+    pages = OpenPages([page(score=2)], names=("m1",))
+    way = by_page(visitor, pages, clock)
+    clock.move(RENEW_SECONDS)
+    look = await way.look(20)
+
+    assert isinstance(look.seen, Page)
+    assert pages.names == ("m1",)
+
+
+@pytest.mark.parametrize("gate", ["hours", "pause"])
+async def test_a_page_whose_site_is_closed_to_us_does_not_stay_open(gate: str) -> None:
+    visitor, clock = ScriptedVisitor([Wait(99, gate, "closed")]), HandClock()
+    pages = OpenPages([page(score=2)], names=("m1",))
+    way = by_page(visitor, pages, clock)
+    clock.move(RENEW_SECONDS)
+    look = await way.look(20)
+
+    assert isinstance(look.seen, Wait)
+    assert pages.names == ()
 
 
 async def test_a_page_that_wants_to_be_another_is_opened_anew_at_once() -> None:

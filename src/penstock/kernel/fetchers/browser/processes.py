@@ -178,9 +178,17 @@ def free_memory() -> int:
     return min(left)
 
 
-def _of_machine() -> int:
+def total_memory() -> int:
+    """Bytes that this machine has, or the container if that may have less."""
+    total = [_of_machine("MemTotal")]
+    with suppress(OSError, ValueError):
+        total.append(int((CGROUP / "memory.max").read_text()))
+    return min(total)
+
+
+def _of_machine(name: str = "MemAvailable") -> int:
     for line in (PROC / "meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
+        if line.startswith(f"{name}:"):
             return int(line.split()[1]) * KIB
     return 0
 
