@@ -154,9 +154,11 @@ class VisitedConsole(Guest):
         height: int = 900,
         scripts: bool = True,
         allowed: Collection[int] = (),
+        stopped: bool = False,
     ) -> AsyncIterator[Page]:
         """A page of a real Chromium, signed in; statuses of 400 and more are `allowed` or trouble.
 
+        `stopped` says that the policy is expected to stop something.
         Questions are answered with yes; paths are given to it with their root: `/console/live`.
         """
         async with async_playwright() as playwright:
@@ -173,7 +175,7 @@ class VisitedConsole(Guest):
                 context.set_default_timeout(PATIENCE_MS)
                 await self._sign_in(context, who or self)
                 page = await context.new_page()
-                troubles = Troubles(allowed)
+                troubles = Troubles(allowed, stopped)
                 troubles.watch(page)
                 yield page
                 await page.close()
@@ -199,8 +201,9 @@ class RunningConsole(VisitedConsole):
 class Troubles:
     """Whatever goes wrong in a page."""
 
-    def __init__(self, allowed: Collection[int]) -> None:
+    def __init__(self, allowed: Collection[int], stopped: bool) -> None:
         self.found: list[str] = []
+        self._stopped = stopped
         self._allowed = {str(status) for status in allowed}
         self._downloads: set[str] = set()
 
@@ -213,6 +216,8 @@ class Troubles:
         page.on("download", lambda download: self._downloads.add(download.url))
 
     def _hear(self, message: ConsoleMessage) -> None:
+        if self._stopped and "Content Security Policy" in message.text:
+            return
         status = _STATUS.search(message.text)
         if message.type in ("error", "warning") and not (
             status and status.group(1) in self._allowed
@@ -282,7 +287,7 @@ async def walk(console: VisitedConsole, most: int = 200) -> list[str]:
         assert page.status_code == 200, (path, page.status_code)
         found[kind] = path
         links = LexborHTMLParser(page.text).css(f'a[href^="{ROOT}"]')
-        ahead += [link.attributes["href"] or ROOT for link in links]
+        ahead += [(link.attributes["href"] or ROOT).partition("#")[0] for link in links]
     return list(found.values())
 
 
@@ -299,11 +304,16 @@ def actions_of(console: RunningConsole) -> list[str]:
 
 def _paths(console: RunningConsole, method: str) -> list[str]:
     edge: Any = console.service.api.application
+    routers = [
+        each.original_router for each in edge._app.routes if hasattr(each, "original_router")
+    ]
     found = {
         route.path
-        for route in edge._app.routes
-        if getattr(route, "path", "").startswith(ROOT) and method in route.methods
+        for router in routers
+        for route in router.routes
+        if route.path.startswith(ROOT) and method in route.methods
     }
+    assert found
     return sorted(found)
 
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from tests.chaos.live.scenarios import SMALL, play
+from tests.chaos.live.model import SMALL
+from tests.chaos.live.scenarios import play
 
 
 async def play_small(folder: Path, *names: str, **settings: Any) -> None:

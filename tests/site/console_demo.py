@@ -52,7 +52,12 @@ PACE: Mapping[str, Mapping[str, Any]] = {
 POLICY = """
 domains:
   live.test: {tokens_per_interval: 10, interval_seconds: 1, request_delay_ms: 100}
-  shop01.test: {allowed_hours: {start: 0, end: 24}, request_delay_ms: 50}
+  shop01.test:
+    tokens_per_interval: 20
+    interval_seconds: 1
+    request_delay_ms: 50
+    max_concurrent: 4
+    allowed_hours: {start: 0, end: 24}
 """
 MATCHES = (7, 8, 9)
 CRAWLED = "http://goods01.test/sitemap.xml"

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any, get_args
 
 from fastapi import Response
-from markupsafe import Markup
 
 from penstock.console import (
     catalog_domains,
@@ -160,7 +159,7 @@ def _add_one(console: Console, products: Products) -> None:
         return Response(data, media_type=row["content_type"], headers=headers)
 
 
-def _chart(prices: Sequence[Mapping[str, Any]]) -> Markup | None:
+def _chart(prices: Sequence[Mapping[str, Any]]) -> str | None:
     """What a product cost in the currency that it has now."""
     if not prices:
         return None

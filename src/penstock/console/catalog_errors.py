@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from markupsafe import Markup
-
 from penstock.console.asking import cursor, filled, one_of, word
 from penstock.console.charts import sparkline
 from penstock.console.pages import ROOT, Ask, Console, Done, Form, View
@@ -58,7 +56,7 @@ def _add_patterns(console: Console, catalog: CatalogService) -> None:
         )
 
 
-def _spark(row: Mapping[str, Any], since: int, now: int) -> Markup:
+def _spark(row: Mapping[str, Any], since: int, now: int) -> str:
     """Errors by the hour; hours without one are none, and not gaps."""
     first = max(since, now - SHOWN_HOURS * HOUR_MS) // HOUR_MS
     hours = [row["by_hour"].get(hour * HOUR_MS, 0) for hour in range(first, now // HOUR_MS + 1)]

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from markupsafe import Markup
 
 from penstock.console import live_errors, live_feed
 from penstock.console.asking import filled, number, one_of, problems_of, word
-from penstock.console.charts import sparkline
+from penstock.console.charts import NOTHING, sparkline
 from penstock.console.live_feed import feed_id, place_of
 from penstock.console.pages import Ask, Console, Done, Form, View
 from penstock.console.services import Services
@@ -85,10 +84,10 @@ def _shown(row: Row, service: LiveService, ages: Mapping[str, list[int | None]])
     return {**row, "fresh": fresh, "spark": _spark(found, fresh.age_seconds)}
 
 
-def _spark(ages: Sequence[int | None], age: int | None) -> Markup:
+def _spark(ages: Sequence[int | None], age: int | None) -> str:
     known = [each for each in (*ages, age) if each is not None]
     label = f"Seconds since the last look, over an hour: at most {max(known, default=0)}"
-    return sparkline([*ages, age], label) if ages else Markup()
+    return sparkline([*ages, age], label) if ages else NOTHING
 
 
 def _add_start(console: Console, service: LiveService) -> None:

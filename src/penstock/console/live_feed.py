@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import Response
-from markupsafe import Markup
 
 from penstock.console.charts import Point, line_chart
 from penstock.console.filters import at, look, pretty
@@ -109,7 +108,7 @@ def _news(updates: Sequence[Row]) -> list[Row]:
     return found
 
 
-def _chart(log: Sequence[Row]) -> Markup | None:
+def _chart(log: Sequence[Row]) -> str | None:
     """How old the last good look was, over time, marked by how the scraper did."""
     points = [
         Point(

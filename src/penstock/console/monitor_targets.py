@@ -61,6 +61,7 @@ def _add_list(console: Console, monitor: MonitorService) -> None:
                 "title": "Targets",
                 "rows": [{**row, "waits_for": waits_for(row)} for row in part.rows],
                 "next": part.next,
+                "looked_at": part.looked_at,
                 "problem": problem,
                 "wanted": {**wanted, "order": ask.get("order", Order.NEWEST.value)},
                 "is_filtered": any(wanted.values()),

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from markupsafe import Markup
-
 from penstock.console.charts import sparkline
 from penstock.console.kept import Kept
 from penstock.console.pages import ROOT, Ask, Console, Done, Form, View
@@ -79,7 +77,7 @@ class LaneView:
     to: str
     numbers: Mapping[str, Any]
     per_minute: float | None
-    line: Markup
+    line: str
 
 
 class Overview:
@@ -190,9 +188,9 @@ def _lane(name: str, numbers: Mapping[str, Any], recent: Recent) -> LaneView:
     return LaneView(name, PLACES.get(name, ""), numbers, recent.per_minute(LANE, name), line)
 
 
-def _line(recent: Recent, label: str, *name: str) -> Markup:
+def _line(recent: Recent, label: str, *name: str) -> str:
     values = recent.line(*name)
-    return sparkline(values, label) if any(values) else Markup("")
+    return sparkline(values, label) if len(values) > 1 and any(values) else ""
 
 
 def _by_end(slowed: Slowed) -> float:

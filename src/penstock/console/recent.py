@@ -18,8 +18,10 @@ from penstock.kernel.circuits import Circuits, RuleSet
 #: Seconds between two looks, and for how many seconds they are remembered.
 LOOK_EVERY, SPAN = 5.0, 1800.0
 #: Of so many looks one point of a line is made.
-LOOKS_PER_POINT = 6
+LOOKS_PER_POINT = 3
 MINUTE = 60.0
+#: Of fewer than this in a minute, parts are told.
+FEW = 10.0
 MOST_OUTAGES = 200
 
 PAGES, FAILURE, LANE = "pages", "failure", "lane"
@@ -169,7 +171,8 @@ class Recent:
 
 def _rate(earlier: Sample, later: Sample, name: Name) -> float:
     number = _number(later, name) - _number(earlier, name)
-    return round(number * MINUTE / (later.at - earlier.at), 1)
+    rate = number * MINUTE / (later.at - earlier.at)
+    return round(rate, 1 if rate < FEW else 0)
 
 
 def _number(sample: Sample, name: Name) -> int:

@@ -3,12 +3,11 @@
 import re
 from typing import Any
 
-from markupsafe import Markup
-
 from penstock.console.charts import Point, line_chart
+from penstock.console.filters import duration
 from penstock.console.kept import Kept
 from penstock.console.pages import ROOT, Ask, Console, Done, Form, View
-from penstock.console.recent import LANE, Recent
+from penstock.console.recent import LANE, LOOK_EVERY, LOOKS_PER_POINT, Recent
 from penstock.console.services import Services
 from penstock.queue.health import Backlog, largest_backlogs
 from penstock.web.errors import QueueFull, invalid
@@ -19,6 +18,8 @@ from penstock.workloads.stream.views import MOST_URLS
 
 PART = 50
 SHOWN = 10
+#: Of a line.
+MIN_POINTS = 2
 #: Of all lanes; those of this one are shown.
 MOST_BACKLOGS = 50
 #: The setting that names the topic of pages.
@@ -139,10 +140,11 @@ def _subject(form: Form, number: int) -> tuple[str, dict[str, int]]:
     return form.all("url")[0], {"number": number}
 
 
-def _chart(recent: Recent) -> Markup:
+def _chart(recent: Recent) -> str:
     """URLs that were over per minute, in the last half hour."""
     values = recent.line(LANE, NAME)
-    if not any(values):
-        return Markup("")
+    if len(values) < MIN_POINTS or not any(values):
+        return ""
     points = [Point(place, round(value, 1)) for place, value in enumerate(values)]
-    return line_chart(points, "URLs over per minute", (f"{len(values) // 2} min ago", "now"))
+    began = f"{duration(len(values) * LOOK_EVERY * LOOKS_PER_POINT)} ago"
+    return line_chart(points, "URLs over per minute", (began, "now"))

@@ -11,7 +11,8 @@ from pathlib import Path
 from time import monotonic
 
 from benchmarks.report import machine, render_table
-from tests.chaos.live.scenarios import LIMIT_SECONDS, LONG, SCENARIOS, SMALL, Result, Size, play
+from tests.chaos.live.model import LIMIT_SECONDS, LONG, SMALL, Result, Size
+from tests.chaos.live.scenarios import SCENARIOS, play
 from tests.chaos.live.truth import Findings
 
 FIGURES = Path(__file__).resolve().parents[3] / "docs" / "figures" / "chaos-live.md"
@@ -71,7 +72,8 @@ def cells_of(result: Result) -> tuple[str, ...]:
 def render(results: list[Result], name: str, size: Size, load: float) -> str:
     about = (
         f"{datetime.now(UTC):%Y-%m-%d}; {machine()}; the {name} form: {size.pages} pages and "
-        f"{size.calls} data calls; load {load:.1f} on average."
+        f"{size.calls} data calls, looked at every {size.tempo.interval:g} s; load {load:.1f} on "
+        "average."
     )
     table = render_table(COLUMNS, [cells_of(each) for each in results])
     return "\n\n".join(("# Chaos of live pages", about, table, LEGEND)) + "\n"

@@ -3,123 +3,42 @@
 import asyncio
 import os
 import signal
-import sqlite3
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    ExitStack,
-    asynccontextmanager,
-    closing,
-    contextmanager,
-    suppress,
-)
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from penstock.store.settings import FILE_NAME
-from penstock.workloads.live.supervising import MEASURE_SECONDS
 from tests import postgres_server
-from tests.chaos.live.stand import ENOUGH, Stand, Watched, open_stand, some_feeds
-from tests.chaos.live.truth import Findings
+from tests.chaos.live.model import LIMIT_SECONDS, Ground, Result, Scenario, Size
+from tests.chaos.live.outages import (
+    die_without_the_store,
+    freeze_the_server,
+    kill_the_server,
+    lock_the_file,
+)
+from tests.chaos.live.stand import Stand, Watched, open_stand
 from tests.postgres_server import PrivatePostgres
 from tests.shell import eventually
 
-#: Fresh again so soon after a fault has ended.
-LIMIT_SECONDS = 10.0
 PATIENCE = 60.0
 #: By the rule for errors, what is asked for each time is looked at so rarely after many of them.
 SLOWEST_LOOKS = 20.0
 RENDERER, DRIVER, KEEPER = "--type=renderer", "run-driver", "keeper.py"
 RESTARTS, ERRORS = "scraper_restarts_total", "scraper_errors_total"
-DROPPED = "scraper_dropped_updates_total"
-MANY = 10**6
 #: Limits for a browser with few pages.
 SOFT_MB, HARD_MB = 320, 480
-#: Megabytes a second: the first comes to the soft limit, the second past the hard one at once.
-SLOW_LEAK, FAST_LEAK = 20, 200
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How many pages and calls are watched, how often something fails, and for how long."""
-
-    pages: int
-    calls: int
-    faults: int
-    #: Seconds for which a server or a file is away, and the network; and between two cuts of it.
-    away: float
-    locked: float
-    cut: float
-    pause: float
-    #: Between two kills.
-    breath: float
-
-
-SMALL = Size(pages=3, calls=1, faults=1, away=8.0, locked=5.0, cut=3.0, pause=1.5, breath=1.0)
-LONG = Size(pages=8, calls=2, faults=5, away=300.0, locked=30.0, cut=10.0, pause=50.0, breath=3.5)
-
-
-@dataclass(slots=True)
-class Result:
-    """What a scenario cost: seconds until all was fresh after each fault, and what is stored."""
-
-    scenario: str
-    limit: float = LIMIT_SECONDS
-    recoveries: list[float] = field(default_factory=list)
-    found: Findings = field(default_factory=Findings)
-    note: str = ""
-
-    @property
-    def is_well(self) -> bool:
-        is_soon = 0 < max(self.recoveries, default=0.0) <= self.limit
-        return is_soon and self.found.is_clean and self.found.critical > 0
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """Where a scenario is played: a stand, its size, and the server of its store, if it has one."""
-
-    stand: Stand
-    size: Size
-    postgres: PrivatePostgres | None
-
-
-Play = Callable[[Ground, Result], Awaitable[None]]
-Away = Callable[[], AbstractAsyncContextManager[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """Something that is done, and what the service needs to be for it."""
-
-    name: str
-    play: Play
-    needs_postgres: bool = False
-    settings: dict[str, Any] = field(default_factory=dict)
-    #: What is watched, how long something must be seen to count, and how soon all must be fresh.
-    feeds: Literal["all", "few", "pages", "calls"] = "all"
-    enough: float = ENOUGH
-    limit: float = LIMIT_SECONDS
-
-    def feeds_of(self, size: Size) -> list[Watched]:
-        """As many feeds as the size says, of the kinds that are watched here."""
-        if self.feeds == "few":
-            return some_feeds(SMALL.pages, SMALL.calls, leaks=(SLOW_LEAK, FAST_LEAK))
-        number = size.pages + size.calls
-        pages = {"all": size.pages, "pages": number, "calls": 0}[self.feeds]
-        return some_feeds(pages, number - pages)
 
 
 # ── processes
 
 
 async def _kill_each(find: Callable[[Stand], Sequence[int]], ground: Ground, to: Result) -> None:
-    for _ in range(ground.size.faults):
+    pages = [feed for feed in ground.stand.feeds if feed.is_page]
+    for _ in range(ground.size.kills):
         victim = find(ground.stand)[0]
-        to.recoveries.append(await ground.stand.suffer(partial(_kill, victim)))
+        to.recoveries.append(await ground.stand.suffer(partial(_kill, victim), pages))
         await asyncio.sleep(ground.size.breath)
 
 
@@ -135,7 +54,7 @@ def _drivers(stand: Stand) -> list[int]:
 async def kill_the_service(ground: Ground, to: Result) -> None:
     """The whole process, which is started again at once."""
     longest = 0.0
-    for _ in range(ground.size.faults):
+    for _ in range(ground.size.kills):
         begun = time.time()
         to.recoveries.append(await ground.stand.suffer(partial(_restart, ground.stand)))
         longest = max(longest, time.time() - begun)
@@ -154,7 +73,7 @@ async def _restart(stand: Stand) -> None:
 async def leak_slowly(ground: Ground, to: Result) -> None:
     """A page takes more and more: its browser is replaced when all cycles are done."""
     stand, leaking = ground.stand, ground.stand.feeds[0]
-    for number in range(1, ground.size.faults + 1):
+    for number in range(1, ground.size.kills + 1):
         before = await stand.metric(RESTARTS)
         pages = sum(feed.is_page for feed in stand.feeds)
         async with _gaps(stand) as gaps:
@@ -169,7 +88,7 @@ async def leak_slowly(ground: Ground, to: Result) -> None:
 async def leak_fast(ground: Ground, to: Result) -> None:
     """A page takes so much at once that its browser is killed, with all its pages."""
     stand, leaking = ground.stand, ground.stand.feeds[1]
-    for _ in range(ground.size.faults):
+    for _ in range(ground.size.kills):
         (browser, *_) = stand.browsers
         async with _gaps(stand) as gaps:
             stand.site.ground.set_trouble(leaking.host, "leak")
@@ -191,7 +110,7 @@ async def hang(ground: Ground, to: Result) -> None:
     """The script of a page never comes back; nobody else notices."""
     stand, hanging = ground.stand, ground.stand.feeds[2]
     others = [feed for feed in stand.feeds if feed is not hanging]
-    for _ in range(ground.size.faults):
+    for _ in range(ground.size.kills):
         before = await stand.metric(ERRORS)
         async with _gaps(stand, others) as gaps:
             begun = time.time()
@@ -223,101 +142,12 @@ async def _gaps(
         await asyncio.gather(watching, return_exceptions=True)
 
 
-# ── the store
-
-
-async def freeze_the_server(ground: Ground, to: Result) -> None:
-    """PostgreSQL answers nobody for a while."""
-    await _lose_store(ground, to, partial(_frozen, _server(ground)), ground.size.away)
-
-
-async def kill_the_server(ground: Ground, to: Result) -> None:
-    """PostgreSQL is killed, and started again after a while."""
-    await _lose_store(ground, to, partial(_killed, _server(ground)), ground.size.away)
-
-
-async def lock_the_file(ground: Ground, to: Result) -> None:
-    """Another process writes to SQLite, and does not come to its end for a while."""
-    file = ground.stand.store_settings.folder / FILE_NAME
-    await _lose_store(ground, to, partial(_locked, file), ground.size.locked)
-
-
-async def _lose_store(ground: Ground, to: Result, lost: Away, seconds: float) -> None:
-    """Everything that must not be missed waits, and is there when the store is back."""
-    before = await ground.stand.metric(DROPPED)
-    async with lost():
-        slowest = await ground.stand.slowest_health(seconds)
-    # The pages were there to be seen all the time: nobody was blind.
-    to.recoveries.append(await ground.stand.fresh_again(time.time()))
-    dropped = await dropped_since(ground.stand, before)
-    ground.stand.dropped += dropped
-    to.note = (
-        f"{seconds:.0f} s; {dropped} uncritical dropped; /health within {slowest * 1000:.0f} ms"
-    )
-
-
-async def dropped_since(stand: Stand, before: float) -> int:
-    """How many updates were dropped; that is shown with the next measurement only."""
-    await asyncio.sleep(MEASURE_SECONDS)
-    return int(await stand.metric(DROPPED) - before)
-
-
-async def die_without_the_store(ground: Ground, to: Result) -> None:
-    """The service is killed while the store is away: what it had journalled is not lost."""
-    stand = ground.stand
-    async with _frozen(_server(ground)):
-        await asyncio.sleep(ground.size.locked)
-        begun = time.time()
-        await stand.kill_service()
-    # What was uncritical and waited in memory is gone, and so is who counted it.
-    stand.dropped += MANY
-    await stand.start()
-    to.recoveries.append(await stand.fresh_again(time.time(), begun))
-
-
-def _server(ground: Ground) -> PrivatePostgres:
-    assert ground.postgres
-    return ground.postgres
-
-
-@asynccontextmanager
-async def _frozen(server: PrivatePostgres) -> AsyncIterator[None]:
-    frozen = server.processes()
-    for pid in frozen:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in frozen:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
-
-
-@asynccontextmanager
-async def _killed(server: PrivatePostgres) -> AsyncIterator[None]:
-    await asyncio.to_thread(server.kill)
-    try:
-        yield
-    finally:
-        await asyncio.to_thread(server.start)
-
-
-@asynccontextmanager
-async def _locked(file: Path) -> AsyncIterator[None]:
-    with closing(sqlite3.connect(file, timeout=30, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        finally:
-            other.execute("ROLLBACK")
-
-
 # ── the network
 
 
 async def cut_the_network(ground: Ground, to: Result) -> None:
     """Every connection to the site is reset for a while, again and again."""
-    for _ in range(2 * ground.size.faults):
+    for _ in range(ground.size.cuts):
         to.recoveries.append(await ground.stand.suffer(partial(_cut, ground)))
         await asyncio.sleep(ground.size.pause)
 
@@ -347,7 +177,7 @@ SCENARIOS = {
             "network cut, data calls",
             cut_the_network,
             feeds="calls",
-            enough=ENOUGH + SLOWEST_LOOKS,
+            longer=SLOWEST_LOOKS,
             limit=LIMIT_SECONDS + SLOWEST_LOOKS,
         ),
         Scenario("SQLite locked", lock_the_file, settings=BOUNDED),
@@ -372,13 +202,13 @@ async def play(
     with ExitStack() as stack:
         server = stack.enter_context(_postgres()) if chosen[0].needs_postgres else None
         feeds = chosen[0].feeds_of(size)
-        async with open_stand(folder, feeds, postgres=server, **settings) as stand:
+        async with open_stand(folder, feeds, size.tempo, postgres=server, **settings) as stand:
             for each in chosen:
                 await each.play(Ground(stand, size, server), results[each.name])
             await stand.settle()
             assert await stand.stop() == 0, stand.said
             await stand.nothing_is_left()
-            found = await stand.findings(chosen[0].enough)
+            found = await stand.findings(size.tempo.enough + chosen[0].longer)
     for result in results.values():
         result.found = found
     return results

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from tests.catalog_rows import MINUTE, CatalogRows, rows_in
 from tests.consoles import XSS, RunningConsole, assert_harmless, console_on, text_of
@@ -279,7 +280,7 @@ async def test_sitemap_is_submitted(tmp_path: Path, site: Site) -> None:
     assert "reading" in text_of(page)
 
 
-WRONG: tuple[tuple[dict[str, str], str], ...] = (
+WRONG: tuple[tuple[dict[str, Any], str], ...] = (
     ({}, ""),
     ({"urls": "http://a.test/", "sitemap_url": "http://a.test/s.xml"}, ""),
     ({"urls": "http://a.test/", "crawl_frequency": "-1"}, "crawl_frequency"),
@@ -394,7 +395,7 @@ async def test_nothing_that_was_scraped_or_sent_runs(tmp_path: Path, site: Site)
             brand=bad,
             category=bad,
             description=bad,
-            sku=bad,
+            retailer_sku=bad,
             url="javascript:alert(1)",
             metadata={bad: bad},
         )

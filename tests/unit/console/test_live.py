@@ -125,7 +125,7 @@ async def test_feed_is_started_with_a_form(tmp_path: Path, site: Site) -> None:
     assert "live start final" in audit
 
 
-WRONG = (
+WRONG: tuple[dict[str, Any], ...] = (
     {"url": "nonsense"},
     {"match_id": "a b"},
     {"match_id": "feeds"},
@@ -141,7 +141,7 @@ WRONG = (
 async def test_wrong_feed_is_said_at_its_field_with_what_was_typed(
     tmp_path: Path, site: Site
 ) -> None:
-    form = {"url": URL, "adapter": "selectors", "options": OPTIONS, "priority": "5"}
+    form: dict[str, Any] = {"url": URL, "adapter": "selectors", "options": OPTIONS, "priority": "5"}
     async with console_on(tmp_path, site) as console:
         for fields in WRONG:
             page = await console.post("/live/start", **form | fields)
@@ -219,7 +219,12 @@ async def test_nothing_that_pages_say_or_people_send_runs(tmp_path: Path, site: 
             assert page.status_code == 200
             assert_harmless(page)
         for each in XSS:
-            form = {"match_id": each, "adapter": each, "options": each, "interval": each}
+            form: dict[str, Any] = {
+                "match_id": each,
+                "adapter": each,
+                "options": each,
+                "interval": each,
+            }
             assert_harmless(await console.post("/live/start", url=each, priority=each, **form))
             assert_harmless(await console.get("/live", status=each, after=each))
 

@@ -1,6 +1,7 @@
 """Proxies in the console: seen, added, imported, tested and switched, and never a password."""
 
 from pathlib import Path
+from typing import Any
 
 from tests.consoles import XSS, RunningConsole, assert_harmless, console_on, text_of
 from tests.site import Site
@@ -8,7 +9,7 @@ from tests.site import Site
 SECRET = "hunter2-very-secret"
 
 
-async def added(console: RunningConsole, host: str = "proxy.example", **more: str) -> str:
+async def added(console: RunningConsole, host: str = "proxy.example", **more: Any) -> str:
     """The id of a proxy that was added with a form."""
     page = await console.post(
         "/proxies/new", proxy_protocol="http", proxy_url=host, proxy_port="3128", **more
@@ -41,7 +42,7 @@ async def test_proxy_is_added_and_its_password_shown_nowhere(tmp_path: Path, sit
     assert "proxy add" in text_of(audit)
 
 
-WRONG = (
+WRONG: tuple[dict[str, Any], ...] = (
     {"proxy_port": "many"},
     {"proxy_port": "70000"},
     {"proxy_url": "no host"},
@@ -53,7 +54,11 @@ WRONG = (
 async def test_wrong_proxy_is_said_at_its_field_without_its_password(
     tmp_path: Path, site: Site
 ) -> None:
-    form = {"proxy_protocol": "http", "proxy_url": "proxy.example", "proxy_password": SECRET}
+    form: dict[str, Any] = {
+        "proxy_protocol": "http",
+        "proxy_url": "proxy.example",
+        "proxy_password": SECRET,
+    }
     async with console_on(tmp_path, site) as console:
         for fields in WRONG:
             page = await console.post("/proxies/new", **form | fields)
@@ -150,7 +155,12 @@ async def test_nothing_that_is_sent_runs(tmp_path: Path, site: Site) -> None:
         await added(console, proxy_username="<script>alert(1)</script>")
         assert_harmless(await console.get("/proxies"))
         for each in XSS:
-            form = {"proxy_url": each, "proxy_username": each, "region": each, "cost_per_gb": each}
+            form: dict[str, Any] = {
+                "proxy_url": each,
+                "proxy_username": each,
+                "region": each,
+                "cost_per_gb": each,
+            }
             assert_harmless(await console.post("/proxies/new", proxy_protocol=each, **form))
             assert_harmless(await console.post("/proxies/import", text=each, how="import"))
             assert_harmless(await console.get("/proxies", active=each, after=each))

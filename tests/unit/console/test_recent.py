@@ -58,7 +58,7 @@ async def test_pages_and_failures_are_counted_by_the_minute() -> None:
 
     assert room.recent.per_minute(PAGES) == 11
     assert room.recent.per_minute(FAILURE) == 2
-    assert room.recent.line(PAGES) == [12, 12, 12, 10]
+    assert room.recent.line(PAGES) == [*[12] * 7, 8]
 
 
 async def test_failures_are_told_by_kind_and_lately() -> None:

@@ -1,10 +1,12 @@
 """Targets in an order, part by part, and how many there are: quick however many that is.
 
-Every order is that of an index. Where a part ends, the row says where the next one begins.
+Every order is that of an index. Where a part ends, the row says where the next one begins. What
+no index finds is looked for among so many targets at a time: then the list goes on, if one likes.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -17,6 +19,8 @@ from penstock.workloads.monitor.tables import quarantined_offers, scrape_targets
 from penstock.workloads.monitor.targets import Filter, conditions, targets_query
 
 Row = dict[str, Any]
+#: So few are sorted at once, and so many are looked at for one part of a list.
+FEW, LOOKED_AT = 100_000, 300_000
 _PLACE = re.compile(r"([0-9]{1,15}\.)?[0-9a-f]{32}")
 
 
@@ -30,10 +34,14 @@ class Order(StrEnum):
 
 
 class Part(NamedTuple):
-    """Some targets, and where the next part begins, if there is one."""
+    """Some targets, and where the next part begins, if there is one.
+
+    `looked_at` says how many were looked at where that was enough, and there may be more.
+    """
 
     rows: list[Row]
     next: str | None
+    looked_at: int | None = None
 
 
 class Figures(NamedTuple):
@@ -46,54 +54,132 @@ class Figures(NamedTuple):
     counted_to: int
 
 
+# ── lists
+
+
 def list_in_order(unit: Unit, wanted: Filter, order: Order, after: str | None) -> Part:
     """Targets in an order; `after` is where the part before ended."""
-    columns = scrape_targets.c
-    query = targets_query(*conditions(wanted), *_behind(unit, order, after))
-    match order:
-        case Order.NEWEST:
-            query = query.order_by(columns.id.desc())
-        case Order.OLDEST:
-            query = query.order_by(columns.id)
-        case Order.DUE:
-            query = query.where(columns.next_due_at.is_not(None))
-            query = query.order_by(columns.next_due_at, columns.id)
-        case Order.ADDRESS:
-            query = query.order_by(columns.source_id, columns.canonical_url)
-    rows = list(unit.rows(query.limit(wanted.limit + 1)))
+    begin = _behind(order, _values(unit, order, after)) if after else []
+    if _is_quick(unit, wanted):
+        rows = _rows(unit, order, [*begin, *conditions(wanted)], wanted.limit)
+        end = None
+    else:
+        end = _end(unit, order, begin, wanted)
+        within = [~each for each in _behind(order, _key_of(end, order))] if end else []
+        rows = _rows(unit, order, [*begin, *within, *_one_by_one(wanted)], wanted.limit)
     shown = rows[: wanted.limit]
-    return Part(shown, _place(shown[-1], order) if len(rows) > wanted.limit else None)
+    if len(rows) > wanted.limit:
+        return Part(shown, _place(shown[-1], order))
+    return Part(shown, _place(end, order), LOOKED_AT) if end else Part(shown, None)
 
 
-def _behind(unit: Unit, order: Order, after: str | None) -> list[ColumnElement[bool]]:
-    if not after:
-        return []
+def _rows(unit: Unit, order: Order, chosen: list[ColumnElement[bool]], limit: int) -> list[Row]:
+    """One more than wanted, if there are more."""
+    query = targets_query(*chosen, *_listed(order)).order_by(*_by(order))
+    return list(unit.rows(query.limit(limit + 1)))
+
+
+def _is_quick(unit: Unit, wanted: Filter) -> bool:
+    """Whether all that is wanted is in order already, or is so little that it is sorted at once."""
+    columns = scrape_targets.c
+    if not conditions(wanted):
+        return True
+    return any(
+        _up_to(unit, FEW, select(columns.id), column == value) <= FEW
+        for column, value in _indexed(wanted)
+    )
+
+
+def _indexed(wanted: Filter) -> list[tuple[ColumnElement[Any], str]]:
+    """What is wanted that an index finds."""
+    columns = scrape_targets.c
+    equal = {
+        columns.source_id: wanted.source_id,
+        columns.adapter_id: wanted.adapter,
+        columns.status: wanted.status and wanted.status.value,
+    }
+    return [(column, value) for column, value in equal.items() if value is not None]
+
+
+def _one_by_one(wanted: Filter) -> list[ColumnElement[bool]]:
+    """What is wanted, to be looked for in the order of the list: an index would spoil that."""
+    rest = replace(wanted, source_id=None, adapter=None, status=None)
+    return [
+        *(func.coalesce(column, "") == value for column, value in _indexed(wanted)),
+        *conditions(rest),
+    ]
+
+
+def _end(unit: Unit, order: Order, begin: list[ColumnElement[bool]], wanted: Filter) -> Row | None:
+    """The last target that is looked at; None if there are not so many."""
+    columns = scrape_targets.c
+    key = (columns.id, columns.next_due_at, columns.source_id, columns.canonical_url)
+    query = select(*key).where(*begin, *_listed(order)).order_by(*_by(order))
+    if order is Order.ADDRESS and wanted.source_id is not None:
+        query = query.where(columns.source_id == wanted.source_id)
+    return next(unit.rows(query.offset(LOOKED_AT - 1).limit(1)), None)
+
+
+# ── orders
+
+
+def _key(order: Order) -> tuple[ColumnElement[Any], ...]:
+    columns = scrape_targets.c
+    match order:
+        case Order.NEWEST | Order.OLDEST:
+            return (columns.id,)
+        case Order.DUE:
+            return columns.next_due_at, columns.id
+        case Order.ADDRESS:
+            return columns.source_id, columns.canonical_url
+
+
+def _by(order: Order) -> list[ColumnElement[Any]]:
+    return [column.desc() if order is Order.NEWEST else column for column in _key(order)]
+
+
+def _listed(order: Order) -> list[ColumnElement[bool]]:
+    return [scrape_targets.c.next_due_at.is_not(None)] if order is Order.DUE else []
+
+
+def _behind(order: Order, values: Sequence[Any]) -> list[ColumnElement[bool]]:
+    key, place = tuple_(*_key(order)), tuple_(*values)
+    return [key < place if order is Order.NEWEST else key > place]
+
+
+def _key_of(row: Row, order: Order) -> list[Any]:
+    return [row[str(column.key)] for column in _key(order)]
+
+
+def _values(unit: Unit, order: Order, after: str) -> Sequence[Any]:
+    """What stands in the columns of the order at a place."""
     if not _PLACE.fullmatch(after):
         raise invalid("after", "is no place in a list")
-    columns = scrape_targets.c
     at, _, target_id = after.rpartition(".")
     match order:
-        case Order.NEWEST:
-            return [columns.id < target_id]
-        case Order.OLDEST:
-            return [columns.id > target_id]
+        case Order.NEWEST | Order.OLDEST:
+            return (target_id,)
         case Order.DUE:
-            return [tuple_(columns.next_due_at, columns.id) > tuple_(int(at or 0), target_id)]
+            return int(at or 0), target_id
         case Order.ADDRESS:
-            return [tuple_(columns.source_id, columns.canonical_url) > _address(unit, target_id)]
+            return _address(unit, target_id)
 
 
-def _address(unit: Unit, target_id: str) -> Any:
+def _address(unit: Unit, target_id: str) -> Sequence[Any]:
     columns = scrape_targets.c
     query = select(columns.source_id, columns.canonical_url).where(columns.id == target_id)
     found = unit.run(query).first()
     if found is None:
         raise NotFound("The target where this list was left is gone: begin again")
-    return tuple_(*found)
+    return tuple(found)
 
 
 def _place(row: Row, order: Order) -> str:
-    return f"{row['next_due_at']}.{row['id']}" if order is Order.DUE else row["id"]
+    target_id: str = row["id"]
+    return f"{row['next_due_at']}.{target_id}" if order is Order.DUE else target_id
+
+
+# ── numbers
 
 
 def figures_of(unit: Unit, most: int) -> Figures:
