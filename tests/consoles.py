@@ -34,8 +34,8 @@ _BLOCK = re.compile(r"(?=<(?:td|th|tr|dt|dd|li|p|h\d|option|div|button|label|for
 #: A part of a path that names something, and not a kind of things.
 _NAME = re.compile(r"^(?=.*[\d.@%:]).+$")
 _ABORTED = "net::ERR_ABORTED"
-#: The door, which is open to all.
-NO_PAGES = (f"{ROOT}/sign-in", f"{ROOT}/sign-out")
+#: The door, which is open to all, and what has to be told which thing is meant.
+NO_PAGES = (f"{ROOT}/sign-in", f"{ROOT}/sign-out", f"{ROOT}/monitor/adapters/one")
 #: Not what one waits for a page that answers at all.
 PATIENCE_MS = 15_000
 
@@ -304,14 +304,11 @@ def actions_of(console: RunningConsole) -> list[str]:
 
 def _paths(console: RunningConsole, method: str) -> list[str]:
     edge: Any = console.service.api.application
-    routers = [
-        each.original_router for each in edge._app.routes if hasattr(each, "original_router")
-    ]
     found = {
         route.path
-        for router in routers
-        for route in router.routes
-        if route.path.startswith(ROOT) and method in route.methods
+        for each in edge._app.routes
+        for route in getattr(getattr(each, "original_router", None), "routes", ())
+        if getattr(route, "path", "").startswith(ROOT) and method in route.methods
     }
     assert found
     return sorted(found)

@@ -20,6 +20,7 @@ def add(console: Console, services: Services) -> None:
                 "figures": await monitor.figures(),
                 "runs": await monitor.runs.list(limit=LATEST),
                 "alerts": await monitor.told.list(Wanted(), is_open=True, limit=MOST_ALERTS),
-                "disabled": await monitor.adapters.some(enabled=False, limit=MOST_DISABLED),
+                "disabled": await monitor.adapters.some(enabled=False, limit=MOST_DISABLED + 1),
+                "most_disabled": MOST_DISABLED,
             },
         )

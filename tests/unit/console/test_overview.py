@@ -9,6 +9,8 @@ from sqlalchemy import insert
 from penstock.events.tables import deliveries
 from penstock.kernel.model import Pass
 from penstock.store.switches import StoredSwitches
+from penstock.workloads.live.feeds import put_feed
+from penstock.workloads.live.model import Feed
 from penstock.workloads.monitor.tables import scrape_adapter_status
 from tests.consoles import XSS, RunningConsole, assert_harmless, console_on, text_of
 from tests.monitors import add_source
@@ -95,6 +97,19 @@ async def test_a_disabled_adapter_is_shown_with_its_reason(tmp_path: Path, site:
 
         assert "Disabled adapters 1" in shown
         assert "shop@x manual Ada" in shown
+
+
+async def test_a_feed_that_nobody_watches_is_stale(tmp_path: Path, site: Site) -> None:
+    async with console_on(tmp_path, site) as console:
+        feed = Feed("a-match", "http://shop01.test/product/1", "selectors")
+        store = console.service.engine.store
+        await store.write(lambda unit: put_feed(unit, feed) and None)
+
+        page = await console.get("")
+
+        assert "Stale feeds 1" in text_of(page)
+        assert 'href="/console/live/feeds/a-match"' in page.text
+        assert (await console.get("/live/feeds/a-match")).status_code == 200
 
 
 async def test_everything_is_paused_and_resumed(tmp_path: Path, site: Site) -> None:

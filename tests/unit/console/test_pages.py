@@ -49,6 +49,8 @@ async def test_every_page_opens_quickly_and_has_nothing_foreign(console: Running
         page = await console.get(path)
 
         assert page.status_code == 200, path
+        if is_download(page):
+            continue
         assert foreign_parts(page) == [], path
         assert page.text.count("<h1") == 1, path
         assert page.elapsed.total_seconds() < 2, path
@@ -58,11 +60,14 @@ async def test_every_page_says_that_it_is_not_to_be_framed_stored_or_scripted(
     console: RunningConsole,
 ) -> None:
     for path in (*pages_of(console), "/no/such/page", "/sign-in"):
-        headers = (await console.get(path)).headers
+        page = await console.get(path)
+        headers = page.headers
 
+        assert headers["x-content-type-options"] == "nosniff", path
+        if is_download(page):
+            continue
         assert headers["content-security-policy"] == POLICY, path
         assert headers["x-frame-options"] == "DENY", path
-        assert headers["x-content-type-options"] == "nosniff", path
         assert headers["cache-control"] == "no-store", path
         assert headers["referrer-policy"] == "same-origin", path
 
@@ -218,6 +223,10 @@ async def test_stream_ends_when_the_service_does(tmp_path: Path) -> None:
         console.service.api.stop()
         async for _ in parts:
             pass
+
+
+def is_download(answer: httpx.Response) -> bool:
+    return "attachment" in answer.headers.get("content-disposition", "")
 
 
 async def _send(
