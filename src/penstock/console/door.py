@@ -72,7 +72,9 @@ def add_nowhere(console: Console) -> None:
         return go(ROOT)
 
     @console.page("/{rest:path}")
-    async def nowhere(_ask: object) -> View:
+    async def nowhere(ask: Ask) -> View | Response:
+        if not ask.path["rest"]:
+            return RedirectResponse(ROOT, HTTPStatus.SEE_OTHER)
         raise NotFound("There is no such page")
 
 
