@@ -12,7 +12,7 @@ CODE := src tests benchmarks tools
 COMPILED := PYTHONDONTWRITEBYTECODE=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench chaos soak check pin
+.PHONY: help setup demo console test bench chaos soak check pin
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 
 demo: setup ## watch the gates, a killed run and the price monitor at work on a local web site
 	@$(BIN)/python -m tests.site.demo
+
+console: setup ## look around in the console, on data like the demo's, until Ctrl-C
+	@$(BIN)/python -m tests.site.console_demo
 
 test: check ## check the code, start the real servers, run every test
 	@$(COMPILED) $(BIN)/python tools/servers.py run -- \

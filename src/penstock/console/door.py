@@ -6,7 +6,7 @@ from pathlib import Path
 from fastapi import Request, Response
 from fastapi.responses import FileResponse
 
-from penstock.console.pages import ROOT, Console, View, go
+from penstock.console.pages import ROOT, Ask, Console, View, go
 from penstock.console.sessions import COOKIE, Door, Visitor
 from penstock.console.settings import ConsoleSettings
 from penstock.web.errors import NotFound
@@ -74,7 +74,7 @@ def add_nowhere(console: Console) -> None:
     @console.page("/{rest:path}")
     async def nowhere(ask: Ask) -> View | Response:
         if not ask.path["rest"]:
-            return RedirectResponse(ROOT, HTTPStatus.SEE_OTHER)
+            return go(ROOT)
         raise NotFound("There is no such page")
 
 
