@@ -21,7 +21,7 @@ from playwright.async_api import Request as PageRequest
 from playwright.async_api import Response as PageResponse
 from selectolax.lexbor import LexborHTMLParser
 
-from penstock.console.pages import ROOT, STREAM
+from penstock.console.pages import ROOT
 from penstock.console.sessions import COOKIE
 from penstock.web.keys import Keys, Scope
 from tests.browsers import find_chromium
@@ -205,7 +205,6 @@ class Troubles:
         self.found: list[str] = []
         self._stopped = stopped
         self._allowed = {str(status) for status in allowed}
-        self._downloads: set[str] = set()
 
     def watch(self, page: Page) -> None:
         page.on("console", self._hear)
@@ -213,7 +212,6 @@ class Troubles:
         page.on("requestfailed", self._miss)
         page.on("response", self._look)
         page.on("dialog", self._answer)
-        page.on("download", lambda download: self._downloads.add(download.url))
 
     def _hear(self, message: ConsoleMessage) -> None:
         if self._stopped and "Content Security Policy" in message.text:
@@ -225,10 +223,8 @@ class Troubles:
             self.found.append(f"{message.type}: {message.text}")
 
     def _miss(self, request: PageRequest) -> None:
-        is_end_of_stream = STREAM in request.url and request.failure == _ABORTED
-        # Of a download nobody knows before it begins that it is one.
-        is_download = request.is_navigation_request() and request.failure == _ABORTED
-        if not is_end_of_stream and not is_download:
+        # That is how streams and pictures end with their page, and what becomes a download.
+        if request.failure != _ABORTED:
             self.found.append(f"{request.method} {request.url}: {request.failure}")
 
     def _look(self, response: PageResponse) -> None:

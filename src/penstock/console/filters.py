@@ -46,6 +46,7 @@ SLOW = frozenset(
         "paused",
         "deferred",
         "quarantine",
+        "quarantined",
         "parked",
         "crawling",
         "parsing",

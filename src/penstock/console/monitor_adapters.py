@@ -2,6 +2,9 @@
 
 from urllib.parse import urlencode
 
+from fastapi import Response
+from fastapi.responses import RedirectResponse
+
 from penstock.console.monitor_runs import DRAWN, charts, names_by_id
 from penstock.console.pages import ROOT, Ask, Console, Done, Form, View
 from penstock.console.services import Services
@@ -41,7 +44,9 @@ def _add_list(console: Console, monitor: MonitorService) -> None:
 def _add_one(console: Console, monitor: MonitorService) -> None:
     # By its query: names of sources, which are in the ids, may have a slash.
     @console.page("/monitor/adapters/one")
-    async def show(ask: Ask) -> View:
+    async def show(ask: Ask) -> View | Response:
+        if not ask.get("id"):
+            return RedirectResponse(f"{ROOT}/monitor/adapters")
         status = await monitor.adapters.get(ask.get("id"))
         if status is None:
             raise NotFound("No adapter of that name has read pages of a source yet")

@@ -105,7 +105,8 @@ async def test_keyboard_reaches_everything_and_shows_where_it_is(
     async with demo.browser(allowed=[404]) as page:
         for path in paths:
             await page.goto(path)
-            await page.evaluate("() => document.activeElement.blur()")
+            # What has the focus from the start is not where the way begins.
+            await page.evaluate("() => document.querySelector('a.skip').focus()")
             if problem := await tab_through(page):
                 found[path] = problem
 
@@ -115,7 +116,7 @@ async def test_keyboard_reaches_everything_and_shows_where_it_is(
 async def tab_through(page: Page) -> str:
     """What is wrong with the way of the keyboard through a page."""
     expected = min(await page.evaluate(CONTROLS), 60)
-    for seen in range(expected):
+    for seen in range(1, expected):
         await page.keyboard.press("Tab")
         focused: dict[str, Any] = await page.evaluate(FOCUSED)
         if focused["is_body"]:
