@@ -12,7 +12,7 @@ from typer.main import get_command
 from penstock.cli import app
 from penstock.core.metrics import Metrics
 from penstock.settings import ALIASES, unknown_variables
-from penstock.workloads.live import scraper, supervising, watcher
+from penstock.workloads.live import scraper, supervising
 from penstock.workloads.live.metrics import LiveGauges, LiveMetrics
 from penstock.workloads.live.model import ErrorType
 from penstock.workloads.live.names import FORM
@@ -86,8 +86,7 @@ def test_every_metric_and_every_type_of_error_is_explained() -> None:
 
 
 def test_alerts_of_our_own_are_explained() -> None:
-    of_watchers = (watcher.CEILING_ALERT, watcher.JOURNAL_ALERT)
-    for kind in (scraper.PARSE_ALERT, *of_watchers, supervising.MEMORY_ALERT):
+    for kind in (*scraper.ALERTS, supervising.MEMORY_ALERT):
         assert f"`{kind}`" in TEXT
 
 
