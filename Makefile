@@ -27,6 +27,7 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 
 demo: setup ## watch the gates, a killed run and the price monitor at work on a local web site
 	@$(BIN)/python -m tests.site.demo
+	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/python -m tests.site.console_demo; fi
 
 console: setup ## look around in the console, on data like the demo's, until Ctrl-C
 	@$(BIN)/python -m tests.site.console_demo

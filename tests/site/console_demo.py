@@ -6,9 +6,11 @@ crawled, a match is followed, and some hosts misbehave: a little of everything i
 
 import asyncio
 import contextlib
+import os
 import secrets
 import shutil
 import sys
+import webbrowser
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -192,6 +194,8 @@ async def main() -> int:
             screen.print(f"\nThe console: [bold]{address}/console[/]", highlight=False)
             screen.print(f"The key:     [bold]{key}[/]", highlight=False)
             screen.print("Ctrl-C ends it; everything that it kept is thrown away.")
+            if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+                webbrowser.open(f"{address}/console")
             await asyncio.Event().wait()
     return 0
 

@@ -78,7 +78,7 @@ async def main() -> int:
     console.print(
         "\nThe same for your own pages: [bold]docs/monitor.md, docs/catalog.md, docs/live.md[/]"
     )
-    console.print("All of it in a browser, to look around in: [bold]make console[/]")
+    console.print("All of it in a browser, to look around in: the console ([bold]make console[/])")
     return 0
 
 

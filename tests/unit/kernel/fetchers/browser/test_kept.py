@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Request as PlaywrightRequest
 
+from penstock.kernel.fetchers.browser import stay
 from penstock.kernel.fetchers.browser.kept import KeptPages
 from penstock.kernel.model import Failure, Page, Redirect
 from penstock.kernel.ports import Hop
@@ -37,6 +38,15 @@ let count = 0;
 setInterval(() => fetch("/tick").then(reply => reply.text()).then(() => {
   document.getElementById("count").textContent = ++count;
 }), 20);
+</script>"""
+
+
+#: Says whether something that nobody needs is still there.
+LITTERS = """<p id="litter">there</p><script>
+const litter = new WeakRef(new Array(1000));
+setInterval(() => {
+  if (!litter.deref()) document.getElementById("litter").textContent = "collected";
+}, 50);
 </script>"""
 
 
@@ -276,6 +286,21 @@ async def test_what_a_page_asks_for_by_itself_leaves_nothing_behind(
 
 def requests_known() -> int:
     return sum(isinstance(each, PlaywrightRequest) for each in gc.get_objects())
+
+
+async def test_the_garbage_of_a_page_is_collected_now_and_then(
+    site: Site, pages: KeptPages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def is_collected() -> bool:
+        shown = await pages.read("page", 5)
+        return isinstance(shown, Page) and "collected</p>" in shown.text
+
+    site.reply(HOST, "/litters", page("Litters", LITTERS))
+    await open_page(pages, keep(f"{HOME}/litters"))
+    assert not await is_collected()
+
+    monkeypatch.setattr(stay, "TIDY_SECONDS", 0)
+    await eventually(is_collected)
 
 
 async def test_memory_is_that_of_a_page_and_its_share(site: Site, pages: KeptPages) -> None:
