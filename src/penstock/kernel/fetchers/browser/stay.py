@@ -97,7 +97,7 @@ class Stay:
         now = self._means.clock.monotonic()
         if self._session and now - self._tidied >= TIDY_SECONDS:
             self._tidied = now
-            pass  #XX
+            await self._session.send("HeapProfiler.collectGarbage")
 
     async def shoot(self, seconds: float) -> bytes | None:
         """A picture of the page; None if it cannot be had."""
