@@ -1,7 +1,8 @@
 """Live pages, put together: who watches them, what is kept of them, and what people see."""
 
+import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -10,10 +11,13 @@ from penstock.app import Platform
 from penstock.blobs.ports import Blobs
 from penstock.core.metrics import Metrics
 from penstock.core.supervise import Supervisor
+from penstock.core.urls import parse
 from penstock.extract.live.adapter import LiveAdapter
 from penstock.extract.live.registry import LiveRegistry, open_live_registry
+from penstock.kernel import hours
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.kernel.fetchers.browser.processes import end_orphans, free_memory
+from penstock.kernel.switches import Paused
 from penstock.notify.ops import OpsAlerts
 from penstock.settings import Settings
 from penstock.store.store import Store
@@ -22,7 +26,7 @@ from penstock.workloads.live.buffer import UpdateBuffer
 from penstock.workloads.live.journal import Journal, open_journal
 from penstock.workloads.live.keeping import Keeper
 from penstock.workloads.live.metrics import LiveGauges
-from penstock.workloads.live.model import Feed
+from penstock.workloads.live.model import WORKLOAD, Feed
 from penstock.workloads.live.pace import Paces
 from penstock.workloads.live.service import LiveService, Means
 from penstock.workloads.live.stored_health import examine_store
@@ -178,9 +182,28 @@ def open_living(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Leave:
+    """Whether pages of a host may stay open."""
+
+    platform: Platform
+    host: str
+    domain: str
+
+    def may_stay(self) -> bool:
+        window = self.platform.policies.look_up(self.host, WORKLOAD).hours
+        is_open = window is None or hours.is_open(window, self.platform.clock.now())
+        return is_open and not self.platform.switches.is_paused(self.domain)
+
+    async def until_paused(self) -> None:
+        with suppress(Paused):
+            await self.platform.switches.contact(self.domain, asyncio.Event().wait())
+
+
 def way_for(platform: Platform, feed: Feed, adapter: LiveAdapter) -> Way:
     """How a feed is looked at."""
     visitor = Visitor(platform.pipeline, platform.clock)
+    url = parse(feed.url)
     if adapter.way_for(feed.options) == "http":
         return ByRequest(adapter.address_of(feed.url), visitor)
     return ByPage(
@@ -189,5 +212,7 @@ def way_for(platform: Platform, feed: Feed, adapter: LiveAdapter) -> Way:
         adapter.wait_for,
         visitor=visitor,
         pages=platform.pages,
+        leave=_Leave(platform, url.host, url.domain),
         clock=platform.clock,
+        read_seconds=platform.settings.live.selector_timeout_seconds,
     )

@@ -15,6 +15,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
 
 from penstock.console.audit import Audit
 from penstock.console.filters import FILTERS
@@ -22,6 +23,7 @@ from penstock.console.sessions import COOKIE, Note, Sessions, Visitor
 from penstock.console.settings import ConsoleSettings
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError
+from penstock.core.log import get_logger
 from penstock.web.errors import ApiError, Forbidden, Unavailable
 from penstock.web.files import event, event_stream
 
@@ -46,6 +48,8 @@ NAVIGATION = (
 QUIET_LOOKS = 10
 #: Of a number that somebody asks for.
 DIGITS = 9
+#: The log has the rest.
+FAULT = "Something went wrong on our side: the log says what"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -131,6 +135,7 @@ class Done:
 
 Show = Callable[[Ask], Awaitable[View | Response]]
 Act = Callable[[Form], Awaitable[Done | View]]
+Answer = Callable[[Request, Visitor], Awaitable[Response]]
 
 
 class Console:
@@ -167,22 +172,13 @@ class Console:
         """Show a view at a path below the console's."""
 
         def register(show: Show) -> Show:
-            async def handle(request: Request) -> Response:
-                visitor = await self.visitor_of(request)
-                if visitor is None:
-                    return sign_in_first(request)
+            async def answer(request: Request, visitor: Visitor) -> Response:
                 ask = Ask(request, visitor)
-                try:
-                    if request.query_params.get(STREAM):
-                        return event_stream(self._look_again(show, ask))
-                    found = await show(ask)
-                except ApiError as error:
-                    return self.trouble(error, visitor, request)
-                except PenstockError as error:
-                    return self.trouble(Unavailable(str(error)), visitor, request)
-                return self.render(found, visitor, request)
+                if request.query_params.get(STREAM):
+                    return event_stream(self._look_again(show, ask))
+                return self.render(await show(ask), visitor, request)
 
-            self.router.add_api_route(ROOT + path, handle, methods=["GET"])
+            self._add(path, "GET", answer)
             return show
 
         return register
@@ -191,16 +187,34 @@ class Console:
         """Change something with a form at a path below the console's: for admins alone."""
 
         def register(act: Act) -> Act:
-            async def handle(request: Request) -> Response:
-                visitor = await self.visitor_of(request)
-                if visitor is None:
-                    return sign_in_first(request)
+            async def answer(request: Request, visitor: Visitor) -> Response:
                 return await self._change(act, request, visitor)
 
-            self.router.add_api_route(ROOT + path, handle, methods=["POST"])
+            self._add(path, "POST", answer)
             return act
 
         return register
+
+    def _add(self, path: str, method: str, answer: Answer) -> None:
+        """Answer who is signed in; whatever goes wrong is said in a page, too."""
+
+        async def handle(request: Request) -> Response:
+            visitor = await self.visitor_of(request)
+            if visitor is None:
+                return sign_in_first(request)
+            try:
+                return await answer(request, visitor)
+            except ApiError as error:
+                return self.trouble(error, visitor, request)
+            except PenstockError as error:
+                return self.trouble(Unavailable(str(error)), visitor, request)
+            except HTTPException:
+                raise
+            except Exception:
+                get_logger().exception("page failed", method=method, path=request.url.path)
+                return self.trouble(ApiError(FAULT), visitor, request)
+
+        self.router.add_api_route(ROOT + path, handle, methods=[method])
 
     async def visitor_of(self, request: Request) -> Visitor | None:
         """Who asks, if signed in."""

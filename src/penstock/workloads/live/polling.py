@@ -47,13 +47,13 @@ class Polling:
 
     def failed(self) -> None:
         """A look went wrong."""
-        self._errors = _more(self.errors)
-        self._last_error = self._clock.monotonic()
         self._failures_in_a_row = _more(self._failures_in_a_row)
+        self._errors = max(self.errors, self._failures_in_a_row)
+        self._last_error = self._clock.monotonic()
 
     @property
     def errors(self) -> int:
-        """Errors since it was last quiet for long."""
+        """The longest row of errors since it was last quiet for long."""
         is_quiet = self._clock.monotonic() - self._last_error >= QUIET_SECONDS
         return 0 if is_quiet else self._errors
 

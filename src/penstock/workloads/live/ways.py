@@ -1,5 +1,6 @@
 """The two ways to look at a feed: ask for it each time, or read a page that stays open."""
 
+import asyncio
 from typing import NamedTuple, Protocol
 
 from penstock.core.clock import Clock
@@ -140,21 +141,48 @@ class ByRequest:
         self._known = None
 
 
+class Leave(Protocol):
+    """Whether a page may stay open; its scripts contact its site without asking us."""
+
+    def may_stay(self) -> bool:
+        """Whether its domain is neither paused nor closed at this hour."""
+        ...
+
+    async def until_paused(self) -> None:
+        """Wait until somebody pauses the domain."""
+        ...
+
+
 class ByPage:
     """Keeps the page open and reads it again and again; to open it takes a turn of its site."""
 
     def __init__(
-        self, name: str, url: str, wait_for: str, *, visitor: Visitor, pages: Pages, clock: Clock
+        self,
+        name: str,
+        url: str,
+        wait_for: str,
+        *,
+        visitor: Visitor,
+        pages: Pages,
+        leave: Leave,
+        clock: Clock,
+        read_seconds: float,
     ) -> None:
         self._name = name
         self._url = url
         self._wait_for = wait_for
         self._visitor = visitor
         self._pages = pages
+        self._leave = leave
         self._clock = clock
+        self._read_seconds = read_seconds
         self._opened = clock.monotonic()
+        self._guard: asyncio.Task[None] | None = None
 
     async def look(self, seconds: float) -> Look:
+        if self._name in self._pages.names and not self._leave.may_stay():
+            # Its own scripts contact the site for as long as it is open.
+            await self.close()
         if self._name not in self._pages.names:
             return await self.look_anew(seconds)
         if self._clock.monotonic() - self._opened >= RENEW_SECONDS:
@@ -167,13 +195,13 @@ class ByPage:
         if not isinstance(look.seen, Wait):
             return look
         if look.seen.gate in CLOSED:
-            await self._pages.close(self._name)
+            await self.close()
             return look
         return await self._read(seconds)
 
     async def _read(self, seconds: float) -> Look:
         began = self._clock.monotonic()
-        seen = await self._pages.read(self._name, seconds)
+        seen = await self._pages.read(self._name, min(seconds, self._read_seconds))
         if isinstance(seen, Page):
             # What came in place of the page while it was open is no page either.
             seen = blocks.detect(seen) or seen
@@ -197,6 +225,7 @@ class ByPage:
             # One that is blocked may be open: it must not be read again as if it were good.
             await self._pages.close(self._name)
         elif isinstance(look.seen, Page):
+            self._watch_pause()
             self._opened = self._clock.monotonic()
         return look
 
@@ -204,6 +233,18 @@ class ByPage:
         return await self._pages.shoot(self._name, SHOT_SECONDS)
 
     async def close(self) -> None:
+        if self._guard:
+            self._guard.cancel()
+        await self._pages.close(self._name)
+
+    def _watch_pause(self) -> None:
+        """Close the page at once when its domain is paused, whenever the next look may be."""
+        if self._guard:
+            self._guard.cancel()
+        self._guard = asyncio.create_task(self._close_when_paused(), name="pause of a page")
+
+    async def _close_when_paused(self) -> None:
+        await self._leave.until_paused()
         await self._pages.close(self._name)
 
     @property

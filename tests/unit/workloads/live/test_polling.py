@@ -39,8 +39,14 @@ def look(polling: Polling, changes: str) -> None:
         *(("x" * 4 + "=", 2.5), ("x" * 5 + "=", 5.0), ("x" * 9 + "=", 5.0)),
         *(("x" * 10 + "=", 10.0), ("x" * 19 + "=", 10.0)),
         *(("x" * 20 + "=", 20.0), ("x" * 90 + "=", 20.0)),
-        # Errors need not be in a row, and win over what changed or did not.
-        *(("x=" * 5, 5.0), ("+" * 6 + "x" * 5 + "+", 5.0), ("x" * 5 + "=" * 10, 5.0)),
+        # The longest row of errors counts, also after it, and wins over what changed or did not.
+        *(
+            ("x=" * 9, 2.5),
+            ("xxxx=" * 5, 2.5),
+            ("xxxxx==x=", 5.0),
+            ("+" * 6 + "x" * 5 + "+", 5.0),
+            ("x" * 5 + "=" * 10, 5.0),
+        ),
     ],
 )
 def test_the_interval_goes_by_changes_and_errors(
@@ -55,7 +61,7 @@ def test_errors_are_forgotten_after_five_quiet_minutes(polling: Polling, clock: 
     clock.move(299.9)
     look(polling, "=x=")
     clock.move(299.9)
-    assert (polling.interval, polling.errors) == (10.0, 11)
+    assert (polling.interval, polling.errors) == (10.0, 10)
 
     clock.move(0.1)
     assert (polling.interval, polling.errors) == (2.5, 0)

@@ -1,5 +1,6 @@
 """The two ways to look at a feed, on scripted pages and a scripted path."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 import pytest
@@ -44,9 +45,11 @@ class OpenPages:
     shows: list[Page | Failure]
     names: tuple[str, ...] = ()
     closed: int = 0
+    patience: list[float] = field(default_factory=list)
 
     async def read(self, name: str, seconds: float) -> Page | Failure:
-        del name, seconds
+        del name
+        self.patience.append(seconds)
         return self.shows.pop(0)
 
     async def shoot(self, name: str, seconds: float) -> bytes | None:
@@ -64,8 +67,36 @@ class OpenPages:
         del name
 
 
-def by_page(visitor: ScriptedVisitor, pages: OpenPages, clock: HandClock | None = None) -> ByPage:
-    return ByPage("m1", URL, ".score", visitor=visitor, pages=pages, clock=clock or HandClock())
+class OpenHouse:
+    """A domain that is open, until somebody shuts or pauses it."""
+
+    def __init__(self) -> None:
+        self.is_open = True
+        self.paused = asyncio.Event()
+
+    def may_stay(self) -> bool:
+        return self.is_open
+
+    async def until_paused(self) -> None:
+        await self.paused.wait()
+
+
+def by_page(
+    visitor: ScriptedVisitor,
+    pages: OpenPages,
+    clock: HandClock | None = None,
+    leave: OpenHouse | None = None,
+) -> ByPage:
+    return ByPage(
+        "m1",
+        URL,
+        ".score",
+        visitor=visitor,
+        pages=pages,
+        leave=leave or OpenHouse(),
+        clock=clock or HandClock(),
+        read_seconds=5.0,
+    )
 
 
 async def test_a_page_that_is_not_open_is_opened_through_the_gates() -> None:
@@ -188,3 +219,35 @@ async def test_failures_and_shut_gates_are_handed_on() -> None:
 
     assert (await way.look(20)).seen == REFUSED_CONNECTION
     assert (await way.look(20)).seen == shut
+
+
+async def test_a_page_whose_domain_is_shut_does_not_stay_open() -> None:
+    shut = Wait(99.0, "hours", "closed")
+    visitor, pages, house = ScriptedVisitor([shut]), OpenPages([], names=("m1",)), OpenHouse()
+    house.is_open = False
+
+    look = await by_page(visitor, pages, leave=house).look(20)
+
+    assert (look.seen, pages.names) == (shut, ())
+
+
+async def test_a_page_is_closed_at_once_when_its_domain_is_paused() -> None:
+    visitor, pages, house = ScriptedVisitor([page(score=1)]), OpenPages([]), OpenHouse()
+    way = by_page(visitor, pages, leave=house)
+    await way.look_anew(20)
+    pages.names = ("m1",)
+
+    house.paused.set()
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+    assert "m1" not in pages.names
+    await way.close()
+
+
+async def test_an_open_page_that_does_not_answer_is_given_up_soon() -> None:
+    pages = OpenPages([page(score=1)], names=("m1",))
+
+    await by_page(ScriptedVisitor([]), pages).look(30)
+
+    assert pages.patience == [5.0]
