@@ -178,7 +178,6 @@ SCENARIOS = {
             cut_the_network,
             feeds="calls",
             longer=SLOWEST_LOOKS,
-            limit=LIMIT_SECONDS + SLOWEST_LOOKS,
         ),
         Scenario("SQLite locked", lock_the_file, settings=BOUNDED),
         Scenario("leak, soft limit", leak_slowly, settings=LIMITS, feeds="few"),
