@@ -37,9 +37,7 @@ all that is stored is compared with what happened in the matches. Then the servi
 process of it, no browser, driver or keeper, and no file of theirs may be left.
 
 - **fresh after**: seconds from the end of the worst fault until every feed showed, over the API,
-  what had been seen since; {LIMIT_SECONDS:.0f} at most, but for data calls, which by the rule for
-  errors are made every 20 seconds only after 20 errors, until five minutes pass without one: a cut
-  every minute does not let them. A killed service has come to the end of its
+  what had been seen since; {LIMIT_SECONDS:.0f} at most. A killed service has come to the end of its
   fault when it is up again. Where pages leak, it is the longest time between two looks at any feed;
   where one hangs, that of the others or, if longer, of the page itself once it can be had again
 - **critical**: changes that must not be missed, and that could be seen for long enough: for longer

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import postgres_server
-from tests.chaos.live.model import LIMIT_SECONDS, Ground, Result, Scenario, Size
+from tests.chaos.live.model import Ground, Result, Scenario, Size
 from tests.chaos.live.outages import (
     die_without_the_store,
     freeze_the_server,
