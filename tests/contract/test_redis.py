@@ -46,6 +46,7 @@ async def test_keys_have_the_names_of_the_specs_and_all_run_out(in_redis: InRedi
         "rate_limit:shop.test:plans",
         "rate_limit:shop.test:slots",
         "rate_limit:slow.test",
+        "rate_limit_slowed",
         "breaker:window:shop.test",
         "robots:https://shop.test",
         "robots:https://shop.test:claim",

@@ -17,10 +17,8 @@ from penstock.kernel.redis.presence import ALIVE, load_watchful
 from penstock.kernel.redis.server import Server, load_script, microseconds
 
 #: The ledgers that are slowed down, by when that ends.
-SLOWED = "slowed"
+SLOWED = "rate_limit_slowed"
 MOST_SLOWED = 1000
-
-
 #: Said to the script that reserves: tell when the turn would be, and take nothing.
 LOOK = "look"
 
