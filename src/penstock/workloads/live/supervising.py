@@ -94,7 +94,7 @@ class Supervision:
 
     async def _look_around(self) -> None:
         worker, most = self.hands.worker(), self.hands.settings.max_feeds
-        running = {name: each.scraper_id for name, each in self.watchers.items() if each.scraper}
+        known = {name: each.known_id for name, each in self.watchers.items() if each.scraper}
         rows, is_some_free = await self.hands.store.read(
             lambda unit: (feeds_of(unit, worker), is_any_free(unit))
         )
@@ -111,7 +111,7 @@ class Supervision:
             elif match_id not in wanted or feed_of(wanted[match_id]) != each.watcher.feed:
                 each.watcher.stop()
             elif wanted[match_id]["scraper_id"] is None and (
-                running.get(match_id) == each.watcher.scraper_id
+                known.get(match_id) == each.watcher.scraper_id
             ):
                 each.watcher.restart(BY_HAND)
         for match_id, row in wanted.items():

@@ -94,6 +94,8 @@ class Watcher:
         self._anew = ""
         self._former: ScraperContext | None = None
         self.scraper_id = str(uuid4())
+        #: The scraper that the store knows as the one that watches the feed.
+        self.known_id = ""
         self.scraper: Scraper | None = None
 
     @property
@@ -127,6 +129,7 @@ class Watcher:
         saved = await hands.store.write(self._claim(), "live")
         if saved is None:
             return None
+        self.known_id = self.scraper_id
         self.rules.polling.recall(saved.memory)
         last = Last.of(saved, hands.clock.monotonic())
         last.go_on_from(hands.desk.last_of(self.feed.match_id))
@@ -163,8 +166,12 @@ class Watcher:
 
     def _succeed(self) -> None:
         """Another scraper takes over; the store hears of it before it hears of what that sees."""
-        self.scraper_id = str(uuid4())
-        self._hands.desk.note(self._claim(), first=True)
+        self.scraper_id = identity = str(uuid4())
+        noted = asyncio.ensure_future(self._hands.desk.note(self._claim(), first=True))
+        noted.add_done_callback(lambda _done: self._know(identity))
+
+    def _know(self, identity: str) -> None:
+        self.known_id = identity
 
     async def _shall_go_on(self, end: End) -> bool:
         """See to what the end of a scraper means; whether another one follows."""
