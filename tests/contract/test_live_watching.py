@@ -231,3 +231,16 @@ def _take_away(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[[], No
 
     monkeypatch.setattr(store, "write", lost)
     return lambda: monkeypatch.setattr(store, "write", write)
+
+
+async def test_who_is_told_to_stop_does_not_start_anew(in_sqlite: Stores, tmp_path: Path) -> None:
+    store = await in_sqlite.open()
+    async with room(store, tmp_path, shows={"m": [page(score=1)]}) as here:
+        await here.rows.put(adapter="scripted")
+        await here.until(has(last_sequence=1))
+        watcher = here.supervision.watchers["m"]
+        watcher.restart("by hand")
+        watcher.stop()
+        await here.supervision.stop()
+
+    assert here.restarts == []

@@ -13,11 +13,10 @@ from itertools import islice
 
 from penstock.core.errors import JournalFailed
 from penstock.core.log import get_logger
+from penstock.workloads.live.context import MIB
 from penstock.workloads.live.journal import Journal
 from penstock.workloads.live.model import Update
 from penstock.workloads.live.settings import LiveSettings
-
-MIB = 1024 * 1024
 
 
 @dataclass(slots=True)

@@ -48,8 +48,7 @@ class _Note(NamedTuple):
 class Keeper:
     """Takes everything at once; `run` writes it down in order.
 
-    `stored` hears of updates that consumers can read now, `refused` of those of a scraper whose
-    feed is another's by now.
+    `stored` hears of updates that consumers can read now.
     """
 
     def __init__(
@@ -63,7 +62,6 @@ class Keeper:
         counts: Counts,
         most_snapshots: int,
         stored: Callable[[Sequence[Update]], None] = lambda _updates: None,
-        refused: Callable[[Sequence[Update]], None] = lambda _updates: None,
     ) -> None:
         self._store = store
         self._buffer = buffer
@@ -73,7 +71,6 @@ class Keeper:
         self._counts = counts
         self._most_snapshots = most_snapshots
         self._stored = stored
-        self._refused = refused
         self._notes: deque[_Note] = deque(maxlen=MOST_NOTES)
         self._troubles: deque[Trouble] = deque(maxlen=MOST_NOTES)
         self._work = asyncio.Event()
@@ -193,10 +190,11 @@ class Keeper:
             drop_old_snapshots(unit, match_id, self._most_snapshots)
 
     def _tell(self, updates: Sequence[Update], refused: Sequence[Update]) -> None:
-        if not refused:
-            self._stored(updates)
-            return
-        self._refused(refused)
+        for each in refused:
+            # The feed is another's by now, and has gone on without it.
+            get_logger().warning(
+                "live: an update came too late", feed=each.match_id, sequence=each.sequence
+            )
         self._stored([each for each in updates if each not in refused])
 
     async def _insist(self, write: Callable[[], Awaitable[list[Update]]]) -> list[Update]:

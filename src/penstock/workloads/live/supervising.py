@@ -13,6 +13,7 @@ from penstock.core.errors import PenstockError
 from penstock.core.log import get_logger
 from penstock.extract.live.adapter import LiveAdapter
 from penstock.notify.ops import OpsAlert
+from penstock.workloads.live.context import MIB
 from penstock.workloads.live.feeds import (
     claim_feeds,
     feed_of,
@@ -26,7 +27,7 @@ from penstock.workloads.live.keeping import Keeper
 from penstock.workloads.live.model import Feed, ScraperStatus
 from penstock.workloads.live.recording import Look, note_looks
 from penstock.workloads.live.restarting import BY_HAND
-from penstock.workloads.live.watcher import MIB, Hands, Watcher
+from penstock.workloads.live.watcher import Hands, Watcher
 
 #: So often it is looked which feeds are wanted, unless somebody says so.
 LOOK_SECONDS = 1.0

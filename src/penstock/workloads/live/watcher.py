@@ -13,7 +13,7 @@ from penstock.extract.live.adapter import LiveAdapter
 from penstock.notify.ops import OpsAlert
 from penstock.store.store import Store
 from penstock.store.unit import Unit
-from penstock.workloads.live.context import ScraperContext
+from penstock.workloads.live.context import MIB, ScraperContext
 from penstock.workloads.live.desk import Desk
 from penstock.workloads.live.feeds import (
     begin_scraper,
@@ -34,7 +34,6 @@ from penstock.workloads.live.scraper import (
 from penstock.workloads.live.settings import LiveSettings
 from penstock.workloads.live.ways import Way
 
-MIB = 1024 * 1024
 #: A feed whose scrapers fail again and again rests for so long.
 REST_SECONDS = 3600.0
 #: While memory is short, it is looked again after so long.
@@ -104,7 +103,8 @@ class Watcher:
         return self.scraper.context if self.scraper else None
 
     def stop(self) -> None:
-        """End after the present cycle."""
+        """End after the present cycle, whatever else was to be."""
+        self._anew = ""
         self._stopping.set()
 
     def restart(self, reason: str) -> None:
