@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from penstock.app import Platform
 from penstock.app.cataloguing import (
@@ -66,7 +67,6 @@ from penstock.workloads.fetch.lane import FetchLane, bodies_in_use, forget_outco
 from penstock.workloads.fetch.runs import Runs
 from penstock.workloads.live.model import WORKLOAD as LIVE
 from penstock.workloads.live.upkeep import pages_in_use as live_pages_in_use
-from penstock.workloads.monitor.lane import MonitorLane
 from penstock.workloads.monitor.metrics import MonitorGauges
 from penstock.workloads.monitor.runs import LANE as MONITOR_LANE
 from penstock.workloads.monitor.upkeep import pages_in_use
@@ -80,6 +80,14 @@ from penstock.workloads.stream.model import NAME as STREAM_LANE
 from penstock.workloads.stream.stored_memory import forget_expired as forget_seeds_and_links
 
 DAY = 86400.0
+
+
+class Listener(Protocol):
+    """Hears what became of an item."""
+
+    def note(self, result: Result) -> None:
+        """An item is over, and what it left is written."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,22 +180,11 @@ async def open_engine(
         scrape = await open_scrape_lane(
             settings, platform, log, blobs, ended=waiters.wake, stack=stack
         )
-        fetch = FetchLane(log, blobs if settings.fetch.keep_bodies else None)
-        monitoring = open_monitoring(settings, platform, store, queue=rows, log=log, blobs=blobs)
-        stream = open_stored_lane(settings, platform, store, log)
-        catalog = open_cataloguing(
-            settings,
-            platform,
-            store,
-            queue=rows,
-            log=log,
-            blobs=blobs,
-            ops=monitoring.ops,
+        work = _open_workloads(
+            settings, platform, store, scrape=scrape, queue=rows, log=log, blobs=blobs
         )
         index = await open_index(settings, store, clock, stack)
-        living = open_living(settings, platform, store, blobs=blobs, ops=monitoring.ops)
-        every: list[Lane] = [fetch, scrape, monitoring.lane, stream, *catalog.lanes]
-        lanes = _choose_lanes(every, only)
+        lanes = _choose_lanes(work.lanes, only)
         heartbeat = Heartbeat(
             store,
             rows,
@@ -205,16 +202,7 @@ async def open_engine(
             pipeline=platform.pipeline,
             clock=clock,
             settings=station_settings(settings, settings.fetch.workers),
-            settled=partial(
-                _note,
-                {
-                    SCRAPE_LANE: scrape,
-                    MONITOR_LANE: monitoring.lane,
-                    STREAM_LANE: stream,
-                    **{lane.name: catalog for lane in catalog.lanes},
-                },
-                settled,
-            ),
+            settled=partial(_note, work.listeners, settled),
         )
         seat = Seat(store, heartbeat, "scheduler")
         await heartbeat.register()
@@ -227,12 +215,12 @@ async def open_engine(
             log=log,
             blobs=blobs,
             runs=Runs(store),
-            scrape=scrape,
-            monitoring=monitoring,
-            stream=stream,
-            cataloguing=catalog,
+            scrape=work.scrape,
+            monitoring=work.monitoring,
+            stream=work.stream,
+            cataloguing=work.cataloguing,
             index=index,
-            living=living,
+            living=work.living,
             waiters=waiters,
             source=ways.source,
             receiver=ways.receiver,
@@ -244,20 +232,75 @@ async def open_engine(
         )
         platform.supervisors.append(supervisor)
         stack.callback(platform.supervisors.remove, supervisor)
-        engine.supervisor.start("heartbeat", lambda: _keep_beating(platform, engine))
-        engine.supervisor.start(
-            "paces of sources", lambda: keep_learning_paces(store, platform.policies, clock)
-        )
-        engine.supervisor.start(
-            "paces of domains", lambda: keep_learning_domains(store, platform.policies, clock)
-        )
+        _start_upkeep(platform, engine)
         if ways.resender:
-            engine.supervisor.start("resender", ways.resender.run)
+            supervisor.start("resender", ways.resender.run)
         yield engine
 
 
+@dataclass(frozen=True, slots=True)
+class _Workloads:
+    """What the engine works for."""
+
+    fetch: FetchLane
+    scrape: ScrapeLane
+    monitoring: Monitoring
+    stream: StoredLane
+    cataloguing: Cataloguing
+    living: Living
+
+    @property
+    def lanes(self) -> list[Lane]:
+        """Every lane that there is."""
+        catalog = self.cataloguing.lanes
+        return [self.fetch, self.scrape, self.monitoring.lane, self.stream, *catalog]
+
+    @property
+    def listeners(self) -> Mapping[str, Listener]:
+        """Who hears what became of the items of a lane."""
+        return {
+            SCRAPE_LANE: self.scrape,
+            MONITOR_LANE: self.monitoring.lane,
+            STREAM_LANE: self.stream,
+            **{lane.name: self.cataloguing for lane in self.cataloguing.lanes},
+        }
+
+
+def _open_workloads(
+    settings: Settings,
+    platform: Platform,
+    store: Store,
+    *,
+    scrape: ScrapeLane,
+    queue: SqlQueue,
+    log: EventLog,
+    blobs: Blobs,
+) -> _Workloads:
+    monitoring = open_monitoring(settings, platform, store, queue=queue, log=log, blobs=blobs)
+    ops = monitoring.ops
+    return _Workloads(
+        fetch=FetchLane(log, blobs if settings.fetch.keep_bodies else None),
+        scrape=scrape,
+        monitoring=monitoring,
+        stream=open_stored_lane(settings, platform, store, log),
+        cataloguing=open_cataloguing(
+            settings, platform, store, queue=queue, log=log, blobs=blobs, ops=ops
+        ),
+        living=open_living(settings, platform, store, blobs=blobs, ops=ops),
+    )
+
+
+def _start_upkeep(platform: Platform, engine: Engine) -> None:
+    """What every process does beside its work: beat, and learn how fast domains may be asked."""
+    store, policies, clock = engine.store, platform.policies, platform.clock
+    start = engine.supervisor.start
+    start("heartbeat", lambda: _keep_beating(platform, engine))
+    start("paces of sources", lambda: keep_learning_paces(store, policies, clock))
+    start("paces of domains", lambda: keep_learning_domains(store, policies, clock))
+
+
 def _note(
-    lanes: Mapping[str, ScrapeLane | MonitorLane | StoredLane | Cataloguing],
+    lanes: Mapping[str, Listener],
     settled: Callable[[Result], None],
     result: Result,
 ) -> None:
