@@ -108,11 +108,6 @@ async def build(
         if lookup is None:
             lookup = SystemLookup(settings.admission.dns_threads)
         admission = Admission(settings.admission, lookup)
-        retries = {
-            "stream": settings.stream.as_retry(),
-            "catalog": settings.catalog.as_retry(),
-            "live": settings.live.as_retry(),
-        }
         policies = open_book(settings)
         http = await stack.enter_async_context(HttpFetcher(settings.http, admission, clock))
         identities = Identities(settings.identity, chance)
@@ -131,7 +126,7 @@ async def build(
             pacing=state.pacing,
             proxies=proxies,
             identities=identities,
-            retry=Retry(settings.retry, chance, retries),
+            retry=_retry(settings, chance),
             reader=open_reader(settings),
             fetchers={http.name: http, browsers.name: browsers, pages.name: pages},
             switches=switches,
@@ -142,16 +137,12 @@ async def build(
             robots_settings=settings.robots,
         )
         supervisor = await stack.enter_async_context(Supervisor(clock))
-        supervisor.start("policy reload", lambda: _reload_policies(policies, settings, clock))
-        if state.keep_beating:
-            supervisor.start("presence", state.keep_beating)
-        if proxies.members or settings.store.exists:
-            supervisor.start("proxy checks", lambda: proxies.keep_checking(http.test_proxy))
         board = state.switches
         if settings.store.exists:
             board, keeper = await _from_store(settings, clock, stack, proxies, seeds=fetches)
             supervisor.start("proxies of the store", keeper.keep)
             stack.push_async_callback(keeper.flush)
+        _start_upkeep(supervisor, settings, parts, state, http)
         if board:
             look = board.paused
             supervisor.start("switches", lambda: keep_obeying(look, switches, clock))
@@ -172,6 +163,28 @@ async def build(
             pages=pages,
             has_browsers=fetches and browsers.is_offered,
         )
+
+
+def _start_upkeep(
+    supervisor: Supervisor, settings: Settings, parts: Parts, state: _State, http: HttpFetcher
+) -> None:
+    """What is done beside fetching: policies, presence and proxies are kept up to date."""
+    policies, proxies, clock = parts.policies, parts.proxies, parts.clock
+    supervisor.start("policy reload", lambda: _reload_policies(policies, settings, clock))
+    if state.keep_beating:
+        supervisor.start("presence", state.keep_beating)
+    if proxies.members or settings.store.exists:
+        supervisor.start("proxy checks", lambda: proxies.keep_checking(http.test_proxy))
+
+
+def _retry(settings: Settings, chance: random.Random) -> Retry:
+    """How often attempts are repeated; some workloads have rules of their own."""
+    own = {
+        "stream": settings.stream.as_retry(),
+        "catalog": settings.catalog.as_retry(),
+        "live": settings.live.as_retry(),
+    }
+    return Retry(settings.retry, chance, own)
 
 
 def open_book(settings: Settings) -> PolicyBook:
