@@ -1,10 +1,6 @@
 """The product crawler's alerts and dashboard: they say what they should, of metrics that exist."""
 
-import json
-import re
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -12,19 +8,21 @@ import yaml
 from penstock.core.metrics import Level, Metrics, Tally
 from penstock.workloads.catalog.metrics import CatalogGauges, CatalogMetrics
 from tests.private_server import find_program
+from tests.unit.deploy.watched import (
+    CHOICE,
+    IN_ALERT,
+    IN_LEGEND,
+    PROMETHEUS,
+    ROOT,
+    Watched,
+    labels_left,
+)
 from tools.provision.requirements import PROMTOOL
 
-ROOT = Path(__file__).resolve().parents[3]
-PROMETHEUS = ROOT / "deploy" / "prometheus"
-RULES = PROMETHEUS / "catalog.yml"
-BOARD = ROOT / "deploy" / "grafana" / "catalog.json"
-SCENES = Path(__file__).with_name("catalog_alerts.yml")
-METRIC = re.compile(r"\b(catalog_[a-z_]+)(?:\{([^}]*)\})?")
-BY = re.compile(r"(?:by|on) \(([a-z_, ]+)\)")
-MATCHER = re.compile(r"([a-z_]+)(?:=~|!~|!=|=)")
-IN_ALERT = re.compile(r"\$labels\.([a-z_]+)")
-IN_LEGEND = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
-CHOICE = re.compile(r"label_values\(([a-z_]+), ([a-z_]+)\)")
+WATCHED = Watched("catalog", r"catalog_[a-z_]+")
+RULES, SCENES = WATCHED.rules_file, WATCHED.scenes
+rules, board, targets = WATCHED.rules, WATCHED.board, WATCHED.targets
+expressions, metrics_in = WATCHED.expressions, WATCHED.metrics_in
 METRICS: dict[str, set[str]] = {
     "catalog_pages_total": {"domain", "result"},
     "catalog_parses_total": {"domain", "result"},
@@ -33,33 +31,6 @@ METRICS: dict[str, set[str]] = {
     "catalog_oldest_due_seconds": set(),
     "catalog_parse_success_ratio": {"domain", "parser_version"},
 }
-
-
-def rules() -> list[dict[str, Any]]:
-    groups = yaml.safe_load(RULES.read_text())["groups"]
-    return [rule for group in groups for rule in group["rules"]]
-
-
-def board() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(BOARD.read_text())
-    return content
-
-
-def targets() -> list[dict[str, Any]]:
-    return [target for panel in board()["panels"] for target in panel["targets"]]
-
-
-def expressions() -> list[str]:
-    return [each["expr"] for each in [*rules(), *targets()]]
-
-
-def metrics_in(expression: str) -> list[tuple[str, set[str]]]:
-    """Metrics, each with the labels that choose among its series."""
-    return [(name, set(MATCHER.findall(chosen))) for name, chosen in METRIC.findall(expression)]
-
-
-def labels_left(expression: str) -> set[str]:
-    return {label.strip() for each in BY.findall(expression) for label in each.split(",")}
 
 
 def test_metrics_are_those_that_the_crawler_has() -> None:

@@ -1,10 +1,6 @@
 """The alerts and the dashboard of live pages: they say what they should, of metrics that exist."""
 
-import json
-import re
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -12,21 +8,21 @@ import yaml
 from penstock.core.metrics import Metrics
 from penstock.workloads.live.metrics import LiveGauges, LiveMetrics
 from tests.private_server import find_program
+from tests.unit.deploy.watched import (
+    CHOICE,
+    IN_ALERT,
+    IN_LEGEND,
+    PROMETHEUS,
+    ROOT,
+    Watched,
+    labels_left,
+)
 from tools.provision.requirements import PROMTOOL
 
-ROOT = Path(__file__).resolve().parents[3]
-PROMETHEUS = ROOT / "deploy" / "prometheus"
-RULES = PROMETHEUS / "live.yml"
-BOARD = ROOT / "deploy" / "grafana" / "live.json"
-SCENES = Path(__file__).with_name("live_alerts.yml")
-METRIC = re.compile(
-    r"\b(scraper_[a-z_]+|active_scrapers_count|data_staleness_seconds)(?:\{([^}]*)\})?"
-)
-BY = re.compile(r"(?:by|on) \(([a-z_, ]+)\)")
-MATCHER = re.compile(r"([a-z_]+)(?:=~|!~|!=|=)")
-IN_ALERT = re.compile(r"\$labels\.([a-z_]+)")
-IN_LEGEND = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
-CHOICE = re.compile(r"label_values\(([a-z_]+), ([a-z_]+)\)")
+WATCHED = Watched("live", r"scraper_[a-z_]+|active_scrapers_count|data_staleness_seconds")
+RULES, SCENES = WATCHED.rules_file, WATCHED.scenes
+rules, board, targets = WATCHED.rules, WATCHED.board, WATCHED.targets
+expressions, metrics_in = WATCHED.expressions, WATCHED.metrics_in
 #: Who was asked is a label of Prometheus's own; `le` is one of every histogram.
 EVERYWHERE = {"instance", "le"}
 #: The names of the specification come first; those behind them are ours.
@@ -44,34 +40,6 @@ METRICS: dict[str, set[str]] = {
     "scraper_journal_bytes": set(),
     "scraper_feeds": {"status"},
 }
-
-
-def rules() -> list[dict[str, Any]]:
-    groups = yaml.safe_load(RULES.read_text())["groups"]
-    return [rule for group in groups for rule in group["rules"]]
-
-
-def board() -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(BOARD.read_text())
-    return content
-
-
-def targets() -> list[dict[str, Any]]:
-    return [target for panel in board()["panels"] for target in panel["targets"]]
-
-
-def expressions() -> list[str]:
-    return [each["expr"] for each in [*rules(), *targets()]]
-
-
-def metrics_in(expression: str) -> list[tuple[str, set[str]]]:
-    """Metrics, each with the labels that choose among its series."""
-    found = METRIC.findall(expression)
-    return [(name.removesuffix("_bucket"), set(MATCHER.findall(chosen))) for name, chosen in found]
-
-
-def labels_left(expression: str) -> set[str]:
-    return {label.strip() for each in BY.findall(expression) for label in each.split(",")}
 
 
 def test_metrics_are_those_that_live_pages_have() -> None:
