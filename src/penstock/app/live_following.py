@@ -10,7 +10,6 @@ from penstock.extract.live.adapter import LiveAdapter
 from penstock.extract.live.registry import open_live_registry
 from penstock.kernel.admission import Admission, SystemLookup
 from penstock.web.errors import invalid
-from penstock.workloads.live.context import ScraperContext
 from penstock.workloads.live.desk import Desk
 from penstock.workloads.live.model import Feed
 from penstock.workloads.live.pace import Paces
@@ -47,14 +46,13 @@ class Follower:
     async def _scrape(self, desk: Desk, stopping: asyncio.Event) -> End:
         settings, clock = self.platform.settings.live, self.platform.clock
         former = self.scraper.context if self.scraper else None
-        scraper = self.scraper = Scraper(
-            feed=self.feed,
-            adapter=self.adapter,
+        scraper = self.scraper = Scraper.begin(
+            self.feed,
+            self.adapter,
+            scraper_id=str(uuid4()),
+            former=former,
             way=way_for(self.platform, self.feed, self.adapter),
             rules=self.rules,
-            context=ScraperContext.begin(
-                str(uuid4()), self.feed.match_id, self.feed.url, settings, clock, former=former
-            ),
             last=self.last,
             desk=desk,
             settings=settings,

@@ -138,6 +138,27 @@ class Scraper:
     #: Whether this scraper has seen its page.
     _is_well: bool = field(default=False, init=False)
 
+    @classmethod
+    def begin(
+        cls,
+        feed: Feed,
+        adapter: LiveAdapter,
+        *,
+        scraper_id: str,
+        former: ScraperContext | None,
+        way: Way,
+        rules: Rules,
+        last: Last,
+        desk: Desk,
+        settings: LiveSettings,
+        clock: Clock,
+    ) -> "Scraper":
+        """A scraper that begins now; it goes on with the totals of the former one of its feed."""
+        context = ScraperContext.begin(
+            scraper_id, feed.match_id, feed.url, settings, clock, former=former
+        )
+        return cls(feed, adapter, way, rules, context, last, desk, settings, clock)
+
     async def run(self, stopping: asyncio.Event) -> End:
         """Watch until there is a reason to end."""
         while not stopping.is_set():

@@ -223,19 +223,13 @@ class Watcher:
 
     def _scraper(self, last: Last) -> Scraper:
         hands = self._hands
-        return Scraper(
-            feed=self.feed,
-            adapter=self.adapter,
+        return Scraper.begin(
+            self.feed,
+            self.adapter,
+            scraper_id=self.scraper_id,
+            former=self._former,
             way=hands.way_for(self.feed, self.adapter),
             rules=self.rules,
-            context=ScraperContext.begin(
-                self.scraper_id,
-                self.feed.match_id,
-                self.feed.url,
-                hands.settings,
-                hands.clock,
-                former=self._former,
-            ),
             last=last,
             desk=hands.desk,
             settings=hands.settings,
