@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from penstock.core.errors import JournalFailed
-from penstock.workloads.live.buffer import MIB, UpdateBuffer
+from penstock.workloads.live.buffer import UpdateBuffer
+from penstock.workloads.live.context import MIB
 from penstock.workloads.live.journal import NAME, Journal
 from penstock.workloads.live.model import Update
 from penstock.workloads.live.settings import LiveSettings
