@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, update
@@ -42,51 +43,60 @@ class Timetable:
         return due if due > now else self._due_after(target, now)
 
     def _due_after(self, target: Mapping[str, Any], since: int) -> int:
-        default = self.default_schedule
-        try:
-            return next_due(target["schedule"], since, _chance_of(target, since), default)
-        except SettingsError:
-            # It was checked when it was written; who changed it behind our back gets the default.
-            return next_due(None, since, _chance_of(target, since), default)
+        whose = f"{target['source_id']} {target['adapter_id']}"
+        return _due_after(target["schedule"], self.default_schedule, whose, since)
 
 
-def _chance_of(target: Mapping[str, Any], since: int) -> random.Random:
-    """The same for all targets of an adapter and source on a day."""
-    return random.Random(f"{target['source_id']} {target['adapter_id']} {since // DAY_MS}")
+@lru_cache(maxsize=1024)
+def _due_after(schedule: str | None, default: str, whose: str, since: int) -> int:
+    """The same for all targets of a run; and chance for all of an adapter and source on a day."""
+    chance = random.Random(f"{whose} {since // DAY_MS}")
+    try:
+        return next_due(schedule, since, chance, default)
+    except SettingsError:
+        # It was checked when it was written; who changed it behind our back gets the default.
+        return next_due(None, since, chance, default)
 
 
 class Leaver(NamedTuple):
-    """A target that leaves its run, which was begun then, and how it fared."""
+    """A target that leaves its run, which was begun then, and how it fared.
+
+    `learnt` is what else is to be known of it from now on, by column.
+    """
 
     target: Mapping[str, Any]
     begun: int
     fate: Fate
+    learnt: Mapping[str, Any] = {}
 
 
 def leave(unit: Unit, leavers: Sequence[Leaver], timetable: Timetable) -> None:
     """Write what became of targets that are locked; they are in no run any more."""
     rows = [_after(unit, leaver, timetable) for leaver in leavers]
-    if rows:
-        unit.run(_leaving(), rows)
+    for names in sorted({tuple(row) for row in rows}):
+        unit.run(_leaving(names), [_bound(row) for row in rows if tuple(row) == names])
 
 
 def _after(unit: Unit, leaver: Leaver, timetable: Timetable) -> dict[str, Any]:
-    target, begun, fate = leaver
+    target, begun, fate, learnt = leaver
     failures = target["consecutive_failures"]
     failures = {"reset": 0, "leave": failures, "count": failures + 1}[fate.blame]
     status = _status(target, fate, failures)
     if target["status"] == TargetStatus.BROKEN and status == TargetStatus.ACTIVE:
         failures = 0
     was_visited = fate.counts.urls_attempted > 0
-    return {
-        "an_id": target["id"],
-        "a_status": status,
-        "a_last_status": fate.last_status,
-        "failures": failures,
-        "scraped": unit.now if was_visited else target["last_scraped_at"],
-        "due": timetable.next_due(target, status, begun, unit.now),
-        "now": unit.now,
+    row = {
+        "id": target["id"],
+        "run_id": None,
+        "last_status": fate.last_status,
+        "consecutive_failures": failures,
+        "last_scraped_at": unit.now if was_visited else target["last_scraped_at"],
+        "next_due_at": timetable.next_due(target, status, begun, unit.now),
+        "updated_at": unit.now,
+        **learnt,
     }
+    # SQLite writes the index of a column that is set, also to what it was.
+    return row if status == target["status"] else row | {"status": status}
 
 
 def _status(target: Mapping[str, Any], fate: Fate, failures: int) -> str:
@@ -102,17 +112,11 @@ def _status(target: Mapping[str, Any], fate: Fate, failures: int) -> str:
     return status
 
 
-def _leaving() -> Any:
-    return (
-        update(scrape_targets)
-        .where(scrape_targets.c.id == bindparam("an_id"))
-        .values(
-            run_id=None,
-            status=bindparam("a_status"),
-            last_status=bindparam("a_last_status"),
-            consecutive_failures=bindparam("failures"),
-            last_scraped_at=bindparam("scraped"),
-            next_due_at=bindparam("due"),
-            updated_at=bindparam("now"),
-        )
-    )
+def _leaving(names: Sequence[str]) -> Any:
+    columns = scrape_targets.c
+    values = {name: bindparam(f"new_{name}", type_=columns[name].type) for name in names[1:]}
+    return update(scrape_targets).where(columns.id == bindparam("new_id")).values(values)
+
+
+def _bound(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"new_{name}": value for name, value in row.items()}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import select, update
 
 from penstock.core.errors import UrlError
 from penstock.core.ids import new_id
@@ -125,8 +125,9 @@ class Recorder:
         changes = _write_offers(unit, [end for end in ends if end.is_accepted])
         unit.insert_all(scrape_results, [_result_row(unit, end) for end in ends])
         rows = _set_aside(unit, [end for end in ends if isinstance(end.verdict, Quarantine)])
-        _keep_validators(unit, [end for end in ends if end.written])
-        leavers = [Leaver(end.target, end.run["started_at"], _fate(end)) for end in ends]
+        leavers = [
+            Leaver(end.target, end.run["started_at"], _fate(end), _learnt(end)) for end in ends
+        ]
         leave(unit, leavers, self._timetable)
         runs = {end.run["id"]: end.run for end in ends}
         counted = [(end.run["id"], _fate(end).counts, end.is_unchanged) for end in ends]
@@ -359,34 +360,15 @@ def _set_aside_message(row: Row) -> Message:
     return Message(row["id"], QUARANTINED, row["target_id"], data)
 
 
-def _keep_validators(unit: Unit, ends: Sequence[_End]) -> None:
+def _learnt(end: _End) -> Row:
     """What an accepted page was, so that it is known again; what has not changed is known."""
-    rows = [
-        {
-            "an_id": end.target["id"],
-            "a_source_product": end.written and end.written.source_product_id,
-            "an_etag": end.content.etag,
-            "a_last_modified": end.content.last_modified,
-            "a_hash": end.content.content_hash,
-            "a_reader": f"{end.run['adapter_id']}@{end.adapter_version}",
-            "a_result": end.id,
-        }
-        for end in ends
-        if not end.is_unchanged
-    ]
-    if not rows:
-        return
-    columns = scrape_targets.c
-    statement = (
-        update(scrape_targets)
-        .where(columns.id == bindparam("an_id"))
-        .values(
-            source_product_id=bindparam("a_source_product"),
-            etag=bindparam("an_etag", type_=columns.etag.type),
-            last_modified=bindparam("a_last_modified", type_=columns.last_modified.type),
-            content_hash=bindparam("a_hash"),
-            read_by=bindparam("a_reader"),
-            last_good_result_id=bindparam("a_result"),
-        )
-    )
-    unit.run(statement, rows)
+    if end.written is None or end.is_unchanged:
+        return {}
+    return {
+        "source_product_id": end.written.source_product_id,
+        "etag": end.content.etag,
+        "last_modified": end.content.last_modified,
+        "content_hash": end.content.content_hash,
+        "read_by": f"{end.run['adapter_id']}@{end.adapter_version}",
+        "last_good_result_id": end.id,
+    }
