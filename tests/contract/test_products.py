@@ -12,6 +12,7 @@ from sqlalchemy import func, select, text
 from penstock.core.errors import StoreError
 from penstock.kernel.records import Availability
 from penstock.products import corrections, history
+from penstock.products.finding import find_ids, key_of
 from penstock.products.model import CurrencyRefused, Seen, Written
 from penstock.products.tables import (
     price_corrections,
@@ -23,7 +24,7 @@ from penstock.products.writing import write_offers
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.web.errors import Conflict, InvalidRequest, NotFound
-from tests.stores import Stores, rows_of
+from tests.stores import Stores, lose_next_commit, rows_of
 from tests.unit.products.offers import GTINS, HOUR, NOON, ROUNDS, Shop, open_shop
 
 
@@ -194,6 +195,50 @@ async def test_unknown_availability_is_kept_as_nothing(store: Store, shop: Shop)
 
     (price,) = await rows_of(store, prices)
     assert price["availability"] is None
+
+
+async def test_what_is_first_seen_together_stands_together(store: Store, shop: Shop) -> None:
+    """However much there is: then its prices are written to neighbouring places, too."""
+    early = await write(store, *(shop.offer(str(n)) for n in range(5)))
+    await asyncio.sleep(0.005)
+    late = await write(store, *(shop.offer(str(n)) for n in range(5, 10)))
+
+    ids = [{each.source_product_id for each in some} for some in (early, late)]
+    assert max(ids[0]) < min(ids[1])
+
+
+async def test_offer_without_a_commit_that_was_heard_of_is_written_once(
+    store: Store, shop: Shop
+) -> None:
+    lose_next_commit(store)
+
+    written = await write_one(store, shop.offer())
+
+    (product,) = await rows_of(store, source_products)
+    (price,) = await rows_of(store, prices)
+    assert (product["id"], price["id"]) == (written.source_product_id, written.price_id)
+
+
+async def test_source_products_are_found_by_source_and_key_together(
+    store: Store, shop: Shop
+) -> None:
+    other = await store.write(lambda unit: open_shop(unit, "other"))
+    odd = 'SKU:"a\\", [0]\x00 é'
+    offers = [
+        shop.offer("1"),
+        other.offer("2", target="target-2"),
+        replace(other.offer("3", target="target-3"), identity_key=odd),
+    ]
+    written = await write(store, *offers)
+
+    wanted = [
+        *(key_of(offer.source_id, offer.identity_key) for offer in offers),
+        *((shop.source_id, "PID:2"), (other.source_id, "PID:1"), ("", "")),
+    ]
+    found = await store.read(lambda unit: find_ids(unit, wanted))
+
+    assert found == dict(zip(wanted, (each.source_product_id for each in written), strict=False))
+    assert await store.read(lambda unit: find_ids(unit, ())) == {}
 
 
 async def test_workers_at_the_same_time_write_each_offer_once(

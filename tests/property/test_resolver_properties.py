@@ -14,7 +14,7 @@ from sqlalchemy import select
 from penstock.products.resolving import Keys, keys_of
 from penstock.products.sources import set_trust
 from penstock.products.tables import product_keys, products, source_products
-from penstock.products.writing import source_product_id, write_offers
+from penstock.products.writing import write_offers
 from penstock.store.dialect import Dialect, open_dialect
 from penstock.store.settings import StoreSettings
 from penstock.store.unit import Unit
@@ -102,16 +102,17 @@ class World:
 
     def partition(self) -> Partition:
         """Which items are the same product."""
-        ids = {
-            source_product_id(shop.source_id, f"PID:{item}"): f"{name}{item}"
+        names = {
+            (shop.source_id, f"PID:{item}"): f"{name}{item}"
             for name, shop in self._shops.items()
             for item in range(4)
         }
         together: defaultdict[str, set[str]] = defaultdict(set)
-        query = select(source_products.c.id, source_products.c.product_id)
-        for each, product_id in self.unit.run(query):
+        column = source_products.c
+        query = select(column.source_id, column.identity_key, column.product_id)
+        for source_id, key, product_id in self.unit.run(query):
             assert product_id is not None
-            together[product_id].add(ids[each])
+            together[product_id].add(names[source_id, key])
         return frozenset(map(frozenset, together.values()))
 
     def gtins_of_products(self) -> Mapping[str, set[str]]:

@@ -14,25 +14,26 @@ from penstock.extract.product.images import MOST_IMAGES, FoundImage
 from penstock.kernel.records import Availability, Product
 from penstock.products.content import description_of, metadata_of, page_hash
 from penstock.products.corrections import refresh_current
+from penstock.products.finding import key_of
 from penstock.products.history import last_seen
 from penstock.products.images import ImageToGet, distinct, images_to_get, write_images
 from penstock.products.model import Offer, OfferRefused, RunType, Seen, check_offer
-from penstock.products.resolving import take_turn
 from penstock.products.tables import source_products
 from penstock.products.writing import (
     FACTS,
     KEYS,
     OF_PAGE,
+    UPSERT_BY,
     append_prices,
     facts_of,
     find_alike,
     find_previous,
+    give_ids,
     identified,
     keep,
     load,
     merge,
     price_row,
-    source_product_id,
 )
 from penstock.store.unit import Unit
 
@@ -118,9 +119,9 @@ def write_entries(
         return []
     for entry in entries:
         check_entry(entry.record)
-    ids = [source_product_id(entry.source_id, entry.identity_key) for entry in entries]
-    every = sorted(set(ids))
-    take_turn(unit)
+    keys = [key_of(entry.source_id, entry.identity_key) for entry in entries]
+    given = give_ids(unit, keys)
+    ids, every = [given[key] for key in keys], sorted(given.values())
     known = load(unit, every)
     changed = _write_pages(unit, _newest(ids, entries, known), known, most_images)
     previous = _write_prices(unit, ids, entries)
@@ -226,7 +227,7 @@ def _update(insert: Any) -> Any:
     seen = ("stock_without_price", "metadata", "content_hash", "last_seen_at", "archived_at")
     names = (*facts, *TIES, *DESCRIBED, *COSTS, *seen, "updated_at")
     return insert.on_conflict_do_update(
-        index_elements=["id"], set_={name: insert.excluded[name] for name in names}
+        index_elements=UPSERT_BY, set_={name: insert.excluded[name] for name in names}
     )
 
 

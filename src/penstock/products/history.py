@@ -3,7 +3,7 @@
 Not for consumers: `visible` is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from penstock.products.corrections import (
     corrected_price,
     newest_shown,
 )
+from penstock.products.finding import Key, find_ids
 from penstock.products.model import Seen
 from penstock.products.tables import (
     price_corrections,
@@ -26,6 +27,8 @@ from penstock.products.tables import (
 from penstock.store.unit import Unit
 
 Row = dict[str, Any]
+#: A source product and a run.
+Place = tuple[str, str]
 #: What says of a price that it is corrected, by whom and why.
 _CORRECTION = tuple(
     price_corrections.c[name].label(f"correction_{name}")
@@ -79,15 +82,18 @@ def last_seen(unit: Unit, source_product_ids: Sequence[str]) -> dict[str, Seen]:
     return {each: Seen(*values) for each, *values in unit.run(found)}
 
 
-def seen_in_runs(
-    unit: Unit, run_ids: Sequence[str], source_product_ids: Sequence[str]
-) -> list[tuple[str, str]]:
-    """Which runs have had a price of which source products: pairs of their ids."""
-    query = select(prices.c.ingestion_run_id, prices.c.source_product_id).where(
-        unit.among(prices.c.source_product_id, source_product_ids),
-        unit.among(prices.c.ingestion_run_id, run_ids),
-    )
-    return [(run_id, each) for run_id, each in unit.run(query)]
+def last_seen_by_key(unit: Unit, keys: Iterable[Key]) -> dict[Key, Seen]:
+    """As `last_seen`, for who knows source products by their keys."""
+    ids = find_ids(unit, keys)
+    seen = last_seen(unit, sorted(ids.values())) if ids else {}
+    return {key: seen[each] for key, each in ids.items() if each in seen}
+
+
+def seen_in_runs(unit: Unit, places: Iterable[Place]) -> set[Place]:
+    """In which of some runs a price of some source product was seen."""
+    where = prices.c.source_product_id, prices.c.ingestion_run_id
+    found = select(*where).where(unit.among_pairs(where, sorted(set(places))))
+    return {(each, run_id) for each, run_id in unit.run(found)}
 
 
 def columns() -> list[str]:

@@ -1,6 +1,8 @@
 """Writing offers: what a source sells, and what it cost when it was seen.
 
-Ids are made of what they identify: an offer that is written again finds what is there.
+What a source sells is found by its identity key, a price by what its id is made of: so an offer
+that is written again finds what is there. Ids begin with the time: what is written together stands
+together in every index, and is found there together the next time, however much there is by then.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import null, or_, select
 
-from penstock.core.ids import first_id_at
+from penstock.core.ids import first_id_at, new_id
 from penstock.extract.values.ammunition import cost_per_round
 from penstock.kernel.records import Availability
 from penstock.products.corrections import (
@@ -20,6 +22,7 @@ from penstock.products.corrections import (
     newest_shown,
     refresh_current,
 )
+from penstock.products.finding import Key, find_ids, key_of
 from penstock.products.model import Offer, RunType, Seen, Written, amount_of, check_offer
 from penstock.products.resolving import Keys, keys_of, resolve, take_turn
 from penstock.products.tables import prices, source_product_identifiers, source_products
@@ -49,6 +52,8 @@ IDENTIFIERS = {
     "UPC": "upc",
     "MPN": "mpn",
 }
+#: What there is one of.
+UPSERT_BY = ("source_id", "identity_key")
 KEYS = ("gtin_key", "attributes_key", "mpn_key")
 #: Where and how a source product was read.
 OF_PAGE = ("url", "image_url", "adapter_version")
@@ -84,10 +89,17 @@ def write_offers(unit: Unit, offers: Sequence[Offer]) -> list[Written]:
     """
     if not offers:
         return []
-    ids = [source_product_id(offer.source_id, offer.identity_key) for offer in offers]
-    rows = [price_row(unit, *pair) for pair in zip(ids, offers, strict=True)]
+    for offer in offers:
+        check_offer(offer.record)
+    keys = [key_of(offer.source_id, offer.identity_key) for offer in offers]
+    found = find_ids(unit, keys)
+    if any(key not in found for key in keys):
+        found = give_ids(unit, keys)
+    ids = [found[key] for key in keys]
     linked, changed = _write_source_products(unit, dict(_gathered(ids, offers)))
-    price_ids = append_prices(unit, rows)
+    price_ids = append_prices(
+        unit, [price_row(unit, *pair) for pair in zip(ids, offers, strict=True)]
+    )
     previous = find_previous(unit, price_ids)
     listed = {each for each, link in linked.items() if link.domain_id}
     changed = changed & listed | refresh_current(unit, sorted(listed))
@@ -97,9 +109,11 @@ def write_offers(unit: Unit, offers: Sequence[Offer]) -> list[Written]:
     ]
 
 
-def source_product_id(source_id: str, identity_key: str) -> str:
-    """The id of what a source knows under a key."""
-    return _digest(source_id, storable(identity_key))[:ID_DIGITS]
+def give_ids(unit: Unit, keys: Sequence[Key]) -> dict[Key, str]:
+    """The ids of source products, new ones for those that are to be written now."""
+    take_turn(unit)
+    found = find_ids(unit, keys)
+    return {key: found.get(key) or new_id() for key in dict.fromkeys(keys)}
 
 
 def _digest(*parts: str) -> str:
@@ -222,7 +236,9 @@ def _update(insert: Any) -> Any:
     """
     names = [*FACTS, *OF_PAGE, "grain_weight", "round_count", *KEYS, "updated_at"]
     new = {name: insert.excluded[name] for name in names}
-    return insert.on_conflict_do_update(index_elements=["id"], set_={**new, "content_hash": null()})
+    return insert.on_conflict_do_update(
+        index_elements=UPSERT_BY, set_={**new, "content_hash": null()}
+    )
 
 
 def _is_unlike(row: Row, known: Row | None) -> bool:

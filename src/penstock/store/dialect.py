@@ -13,6 +13,7 @@ from zlib import crc32
 
 from sqlalchemy import (
     ARRAY,
+    BindParameter,
     Column,
     ColumnElement,
     Connection,
@@ -27,6 +28,7 @@ from sqlalchemy import (
     inspect,
     select,
     text,
+    tuple_,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
@@ -106,6 +108,8 @@ class InsertText(NamedTuple):
     names: tuple[str, ...]
 
 
+#: Two columns of text.
+Columns = tuple[ColumnElement[str], ColumnElement[str]]
 #: Texts with their values: those of one row, or a list of those of many.
 Spread = Iterator[tuple[str, Any]]
 
@@ -148,6 +152,12 @@ class Dialect(Protocol):
 
     def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
         """Whether a column has one of some values: one parameter, however many there are."""
+        ...
+
+    def among_pairs(
+        self, columns: Columns, values: Sequence[tuple[str, str]]
+    ) -> ColumnElement[bool]:
+        """Whether two columns have one of some pairs of values; as `among`."""
         ...
 
     def take_turns(self, connection: Connection, name: str) -> None:
@@ -274,6 +284,13 @@ class Sqlite:
         each = func.json_each(bindparam(None, dump(values), Text)).table_valued("value")
         return column.in_(select(each.c.value))
 
+    def among_pairs(
+        self, columns: Columns, values: Sequence[tuple[str, str]]
+    ) -> ColumnElement[bool]:
+        each = func.json_each(bindparam(None, dump(values), Text)).table_valued("value")
+        parts = (func.json_extract(each.c.value, f"$[{place}]") for place in range(2))
+        return tuple_(*columns).in_(select(*parts))
+
     def take_turns(self, connection: Connection, name: str) -> None:
         """There is only one writer anyway."""
 
@@ -373,7 +390,13 @@ class Postgres:
         yield _of_lists(insert), tuple(list(values) for values in zip(*rows, strict=True))
 
     def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
-        return column == any_(bindparam(None, [storable(value) for value in values], ARRAY(Text)))
+        return column == any_(_array(values))
+
+    def among_pairs(
+        self, columns: Columns, values: Sequence[tuple[str, str]]
+    ) -> ColumnElement[bool]:
+        lists = ([pair[place] for pair in values] for place in range(2))
+        return tuple_(*columns).in_(select(*(func.unnest(_array(each)) for each in lists)))
 
     def take_turns(self, connection: Connection, name: str) -> None:
         lock = text("SELECT pg_advisory_xact_lock(:key)")
@@ -396,6 +419,10 @@ class Postgres:
             return True
         code = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None) or ""
         return code.startswith(PASSING)
+
+
+def _array(values: Sequence[str]) -> BindParameter[Any]:
+    return bindparam(None, [storable(value) for value in values], ARRAY(Text))
 
 
 def first_line(error: Exception) -> str:

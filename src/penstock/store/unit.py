@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy import Dialect as EngineDialect
 from sqlalchemy.dialects import postgresql, sqlite
 
-from penstock.store.dialect import Dialect, InsertText
+from penstock.store.dialect import Columns, Dialect, InsertText
 from penstock.store.schema import CleanText
 
 Rows = Sequence[Mapping[str, Any]]
@@ -102,6 +102,12 @@ class Unit:
     def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
         """Whether a column of text has one of some values; as `in_`, but quick with many."""
         return self._dialect.among(column, values)
+
+    def among_pairs(
+        self, columns: Columns, values: Sequence[tuple[str, str]]
+    ) -> ColumnElement[bool]:
+        """Whether two columns of text have one of some pairs of values."""
+        return self._dialect.among_pairs(columns, values)
 
     def take_turns(self, name: str) -> None:
         """Let only one transaction at a time pass here until it is over."""

@@ -23,8 +23,8 @@ from penstock.kernel.reading import Reading
 from penstock.kernel.records import Accept, Drop, DropReason, Product, Quarantine
 from penstock.products.announcing import product_messages
 from penstock.products.catalogue import Entry, Kept, refusal_of_entry, write_entries
-from penstock.products.history import last_seen
-from penstock.products.writing import source_product_id
+from penstock.products.finding import Key, key_of
+from penstock.products.history import last_seen_by_key
 from penstock.quality.confidence import confidence_of
 from penstock.quality.identity import identity_key
 from penstock.quality.plausibility import Money, describe_jump
@@ -215,9 +215,9 @@ class ParseLane:
 
     # ── judging
 
-    def _last_prices(self, unit: Unit, found: Sequence[Held]) -> Mapping[str, Money]:
-        ids = [_source_product(each) for each in found if each.result.content.key]
-        seen = last_seen(unit, sorted(set(ids))) if ids else {}
+    def _last_prices(self, unit: Unit, found: Sequence[Held]) -> Mapping[Key, Money]:
+        keys = [_source_product(each) for each in found if each.result.content.key]
+        seen = last_seen_by_key(unit, keys)
         amounts = {each: to_minor(what.price, what.currency) for each, what in seen.items()}
         return {
             each: Money(minor, seen[each].currency)
@@ -225,7 +225,7 @@ class ParseLane:
             if minor is not None
         }
 
-    def _trouble_with(self, each: Held, last: Mapping[str, Money]) -> Trouble | None:
+    def _trouble_with(self, each: Held, last: Mapping[Key, Money]) -> Trouble | None:
         """Why a page gives no product that can be trusted."""
         outcome = each.result.outcome
         if failure := outcome.failure:
@@ -250,7 +250,7 @@ class ParseLane:
             return _trouble(Category.VALIDATION, "OFFER_REFUSED", str(refusal))
         return None if each.task["accept_next"] else self._jump(each, record, last)
 
-    def _jump(self, each: Held, record: Product, last: Mapping[str, Money]) -> Trouble | None:
+    def _jump(self, each: Held, record: Product, last: Mapping[Key, Money]) -> Trouble | None:
         before = last.get(_source_product(each))
         if before is None or record.price_minor is None or record.currency is None:
             return None
@@ -325,8 +325,8 @@ def _key(record: Product, page: Page) -> str | None:
         return None
 
 
-def _source_product(each: Held) -> str:
-    return source_product_id(each.domain["source_id"], each.result.content.key or "")
+def _source_product(each: Held) -> Key:
+    return key_of(each.domain["source_id"], each.result.content.key or "")
 
 
 def _version(each: Held) -> str | None:

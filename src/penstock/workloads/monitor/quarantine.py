@@ -14,9 +14,10 @@ from penstock.events.log import EventLog
 from penstock.events.ports import Message
 from penstock.kernel.records import Product
 from penstock.products.announcing import product_messages
-from penstock.products.history import last_seen
+from penstock.products.finding import key_of
+from penstock.products.history import last_seen, last_seen_by_key
 from penstock.products.model import Offer, Seen, Written, refusal_of
-from penstock.products.writing import source_product_id, write_offers
+from penstock.products.writing import write_offers
 from penstock.quality.identity import identity_key
 from penstock.store.store import Store
 from penstock.store.unit import Unit
@@ -81,12 +82,11 @@ class Quarantine:
     async def accepted(self, offers: Sequence[Row]) -> dict[str, Seen]:
         """What is known of the price of offers, as accepted last; by their ids."""
         keys = {
-            row["id"]: source_product_id(row["source_id"], row["identity_key"])
+            row["id"]: key_of(row["source_id"], row["identity_key"])
             for row in offers
             if row["identity_key"]
         }
-        ids = sorted(set(keys.values()))
-        seen = await self._store.read(lambda unit: last_seen(unit, ids)) if ids else {}
+        seen = await self._store.read(lambda unit: last_seen_by_key(unit, keys.values()))
         return {offer: seen[key] for offer, key in keys.items() if key in seen}
 
     async def release(

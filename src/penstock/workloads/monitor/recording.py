@@ -24,9 +24,10 @@ from penstock.kernel.records import (
     Verdict,
 )
 from penstock.products.announcing import product_messages
+from penstock.products.finding import Key, find_ids, key_of
 from penstock.products.history import last_seen, seen_in_runs
 from penstock.products.model import Offer, Written, refusal_of
-from penstock.products.writing import source_product_id, write_offers
+from penstock.products.writing import write_offers
 from penstock.quality.identity import identity_key
 from penstock.quality.judge import Standing, judge
 from penstock.quality.normalise import Normalised
@@ -84,8 +85,8 @@ class _End:
         return content
 
     @property
-    def source_product(self) -> str:
-        return source_product_id(self.run["source_id"], self.key or "")
+    def source_product(self) -> Key:
+        return key_of(self.run["source_id"], self.key or "")
 
     @property
     def is_accepted(self) -> bool:
@@ -180,10 +181,15 @@ class _StoredHistory:
 
     def __init__(self, unit: Unit, ends: Sequence[_End]) -> None:
         found = [end for end in ends if end.key]
-        ids = sorted({end.source_product for end in found})
-        runs = sorted({end.run["id"] for end in found})
-        self._last = last_seen(unit, ids) if ids else {}
-        self._had = set(seen_in_runs(unit, runs, ids)) if ids else set()
+        ids = find_ids(unit, (end.source_product for end in found))
+        seen = last_seen(unit, sorted(ids.values())) if ids else {}
+        self._last = {key: seen[each] for key, each in ids.items() if each in seen}
+        places = {
+            (ids[end.source_product], end.run["id"]): _place(end)
+            for end in found
+            if end.source_product in ids
+        }
+        self._had = {places[each] for each in seen_in_runs(unit, places)}
         self._now: _End | None = None
 
     def look_at(self, end: _End) -> None:
@@ -205,7 +211,7 @@ class _StoredHistory:
             self._had.add(_place(end))
 
 
-def _place(end: _End) -> tuple[str, str]:
+def _place(end: _End) -> tuple[str, Key]:
     return end.run["id"], end.source_product
 
 
