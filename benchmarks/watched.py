@@ -27,37 +27,38 @@ _SERIES = """
         SELECT CAST(:first AS BIGINT) UNION ALL SELECT i + 1 FROM series WHERE i + 1 < :last
     )
 """
-#: As scattered as the digests that ids of offers are.
-_OFFER = "((i * 2654435761 % 4294967296) || '.' || i)"
-_PRODUCT = "((i % :products * 2654435761 % 4294967296) || '.' || (i % :products))"
+#: As long as real ids, in the order in which rows were made, and before those that are made now.
+_ZEROS, _FIRST = "0" * 22, 10**9
+_ID = f"('{_ZEROS}' || ({_FIRST} + i))"
+_PRODUCT = f"('{_ZEROS}' || ({_FIRST} + i % :products))"
 _SHOP = "(i * :shops / :total)"
 _URL = f"('http://shop' || {_SHOP} || '.test/product/' || i)"
 
 _TARGETS = f"""{_SERIES}
     INSERT INTO scrape_targets (id, url, canonical_url, source_id, adapter_id, source_product_id,
         last_status, next_due_at, created_at, updated_at)
-    SELECT 'target.' || i, {_URL}, {_URL}, 'source' || {_SHOP}, 'product', {_OFFER},
+    SELECT {_ID}, {_URL}, {_URL}, 'source' || {_SHOP}, 'product', {_ID},
         'ACCEPT', CAST(:now AS BIGINT) + 86400000 + i, :now, :now
     FROM series
 """
 _PRODUCTS = f"""{_SERIES}
     INSERT INTO products (id, name, created_at, updated_at)
-    SELECT {_OFFER}, 'Product ' || i, CAST(:now AS BIGINT), :now FROM series
+    SELECT {_ID}, 'Product ' || i, CAST(:now AS BIGINT), :now FROM series
 """
 _KEYS = f"""{_SERIES}
-    INSERT INTO product_keys (key, product_id) SELECT 'offer:' || {_OFFER}, {_OFFER} FROM series
+    INSERT INTO product_keys (key, product_id) SELECT 'offer:' || {_ID}, {_ID} FROM series
 """
 _OFFERS = f"""{_SERIES}
     INSERT INTO source_products (id, source_id, identity_key, product_id, url, title,
         adapter_version, created_at, updated_at)
-    SELECT {_OFFER}, 'source' || {_SHOP}, 'PID:' || i, {_PRODUCT}, {_URL}, 'Product ' || i,
+    SELECT {_ID}, 'source' || {_SHOP}, 'PID:' || i, {_PRODUCT}, {_URL}, 'Product ' || i,
         '1', CAST(:now AS BIGINT), :now
     FROM series
 """
 _RESULTS = f"""{_SERIES}
     INSERT INTO scrape_results (id, target_id, run_id, at, fetch_status, verdict, adapter_version,
         document)
-    SELECT 'result.' || (1000000000 + i), 'target.' || i, 'run.' || (1000000000 + i / {RUN_SIZE}),
+    SELECT {_ID}, {_ID}, '{_ZEROS}' || ({_FIRST} + i / {RUN_SIZE}),
         CAST(:now AS BIGINT) - 86400000, 'ok', 'ACCEPT', '1', '{{"product": {{}}}}'
     FROM series
 """
@@ -65,23 +66,30 @@ _RUNS = f"""{_SERIES}
     INSERT INTO scrape_runs (id, adapter_id, adapter_version, source_id, retailer_id, "trigger",
         status, started_at, completed_at, duration_ms, urls_total, urls_over, urls_attempted,
         urls_succeeded, offers_extracted, offers_valid, field_counts, created_at)
-    SELECT 'run.' || (1000000000 + i), 'product', '1', 'source' || (i % :shops), '{RETAILER}',
+    SELECT {_ID}, 'product', '1', 'source' || (i % :shops), '{RETAILER}',
         'SCHEDULED', 'SUCCESS', CAST(:now AS BIGINT) - 600000000 * i / :total, :now, 1000,
         {RUN_SIZE}, {RUN_SIZE}, {RUN_SIZE}, {RUN_SIZE}, {RUN_SIZE}, {RUN_SIZE},
         '{{"brand": {RUN_SIZE}, "sku": {RUN_SIZE}}}', :now
     FROM series
 """
-#: Prices in the order in which they were seen: all offers, then all of them again.
+#: Prices in the order in which they were seen: all offers, then all of them again. A target and
+#: its offer have the same id.
 _PRICES = """
     INSERT INTO prices (id, source_product_id, source_id, retailer_id, target_id, price, currency,
         availability, url, observed_at, ingestion_run_type, ingestion_run_id, adapter_id,
         adapter_version, created_at)
-    SELECT (CAST(:now AS BIGINT) + CAST(:round AS BIGINT) * 21600000) || '.' || offer.id, offer.id,
-        offer.source_id, :retailer, 'target', 1999 + :round % 100, 'USD', 'IN_STOCK', offer.url,
-        CAST(:now AS BIGINT) + CAST(:round AS BIGINT) * 21600000, 'SCRAPE',
-        'run.' || CAST(:round AS BIGINT), 'product', '1', :now
+    SELECT '00' || (CAST(:now AS BIGINT) + CAST(:round AS BIGINT) * 21600000)
+            || substr(offer.id, 16),
+        offer.id, offer.source_id, :retailer, offer.id, 1999 + :round % 100, 'USD', 'IN_STOCK',
+        offer.url, CAST(:now AS BIGINT) + CAST(:round AS BIGINT) * 21600000, 'SCRAPE',
+        '00run.' || CAST(:round AS BIGINT), 'product', '1', :now
     FROM source_products AS offer
 """
+
+
+def target_id(number: int) -> str:
+    """The id of a target, by its number."""
+    return f"{_ZEROS}{_FIRST + number}"
 
 
 async def make_shops(store: Store) -> None:

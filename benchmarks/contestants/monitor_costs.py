@@ -109,11 +109,18 @@ def _make_due(unit: Unit, ids: Sequence[str]) -> None:
 
 
 def sets_of(number: int) -> list[list[str]]:
-    """Targets from all over the table, none in two sets."""
-    stride = number // DUE
+    """Targets of all shops, none in two sets; of a shop some that were added one after another.
+
+    So they are due in truth: what was read in one run is due together again.
+    """
+    of_shop = number // watched.SHOPS
     return [
-        [f"target.{place * stride + first * stride // SETS}" for place in range(DUE)]
-        for first in range(SETS)
+        [
+            watched.target_id(shop * of_shop + part * of_shop // SETS + place)
+            for shop in range(watched.SHOPS)
+            for place in range(watched.RUN_SIZE)
+        ]
+        for part in range(SETS)
     ]
 
 
