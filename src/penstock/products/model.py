@@ -1,6 +1,6 @@
 """What the rest of Penstock hands to `products` and gets back."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -58,7 +58,12 @@ class Seen:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
-        return {**asdict(self), "price": str(self.price)}
+        return {
+            "price": str(self.price),
+            "currency": self.currency,
+            "availability": self.availability,
+            "observed_at": self.observed_at,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,13 +95,15 @@ class Ends:
         what happened is announced together with the news so far.
         """
         news = news or News()
-        changed: set[str] = set()
+        totals: dict[str, Counts] = {}
         for run_id, counts, is_unchanged in ends:
             run = runs[run_id]
-            _add(run, Counts.of(run).plus(counts))
+            totals[run_id] = (totals.get(run_id) or Counts.of(run)).plus(counts)
             run["urls_over"] += 1
             run["unchanged_count"] += int(is_unchanged)
-            changed.add(run_id)
+        for run_id, counts in totals.items():
+            _set(runs[run_id], counts)
+        changed = set(totals)
         over = [run for run_id in sorted(changed) if _is_over(run := runs[run_id])]
         for run in over:
             self._end(unit, run, statuses.get(pair_of(run)), news)
@@ -243,7 +245,7 @@ def lock_runs(unit: Unit, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
     return {row["id"]: row for row in rows}
 
 
-def _add(run: dict[str, Any], counts: Counts) -> None:
+def _set(run: dict[str, Any], counts: Counts) -> None:
     run.update({name: getattr(counts, name) for name in NUMBERS})
     run["field_counts"] = dict(counts.field_counts)
 
