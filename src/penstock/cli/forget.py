@@ -84,7 +84,8 @@ async def _erase(
         addresses |= pages | evidence
     counts += erased.counts
     counts["blobs"] = await delete_blobs(settings, store, addresses | erased.blobs)
-    return {name: counts[name] for name in WHAT}, _out_of_reach(settings)
+    places = [] if await store.sweep() else ["the log of the database, which is in use now,"]
+    return {name: counts[name] for name in WHAT}, places + _out_of_reach(settings)
 
 
 def _out_of_reach(settings: Settings) -> list[str]:

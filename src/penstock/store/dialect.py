@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -79,6 +80,7 @@ UNKNOWN_SETTING = f"unsupported startup parameter: {IDLE}"
 WRITER_CACHE_KB, READER_CACHE_KB = 4_096, 2_048
 #: So many changed pages may be more than that until they are committed.
 CHANGED_PAGES = 8_000
+CUT_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
 #: SQLite's errors that pass by themselves: another process is busy, no memory, the disk fails or
 #: is full, the file cannot be opened or written at the moment.
 PASSING_IN_FILE = frozenset(
@@ -132,6 +134,10 @@ class Dialect(Protocol):
 
         One that is quick takes no longer than the loop may be held up.
         """
+        ...
+
+    async def sweep(self) -> bool:
+        """Leave nothing of what was deleted in our files; False if that cannot be done now."""
         ...
 
     async def close(self) -> None:
@@ -235,6 +241,15 @@ class Sqlite:
             connection.close()
             raise
         return connection
+
+    async def sweep(self) -> bool:
+        """What is in the log goes to the file, where nothing deleted stays, and the log is cut."""
+        return await asyncio.get_running_loop().run_in_executor(self._writer, self._cut_log)
+
+    def _cut_log(self) -> bool:
+        with closing(self.writing.raw_connection()) as connection:
+            (is_busy, _, _) = connection.cursor().execute(CUT_LOG).fetchone()
+            return not is_busy
 
     async def close(self) -> None:
         await asyncio.to_thread(self._writer.shutdown)
@@ -375,6 +390,10 @@ class Postgres:
         async with self._engine.begin() as connection:
             return await connection.run_sync(work)
 
+    async def sweep(self) -> bool:
+        """The server does that itself, with its next vacuum."""
+        return True
+
     async def close(self) -> None:
         await self._engine.dispose()
 
@@ -462,6 +481,8 @@ def _prepare_sqlite(cache_kb: int, connection: Any, record: Any) -> None:
         "recursive_triggers=ON",
         f"cache_size=-{cache_kb}",
         f"cache_spill={CHANGED_PAGES}",
+        # What is deleted is overwritten; not every build of SQLite does so by itself.
+        "secure_delete=ON",
         "journal_size_limit=67108864",
     ):
         cursor.execute(f"PRAGMA {pragma}")

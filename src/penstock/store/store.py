@@ -148,6 +148,10 @@ class Store:
 
         return await transact(run)
 
+    async def sweep(self) -> bool:
+        """Leave nothing of what was deleted in our files; False if that cannot be done now."""
+        return await self._dialect.sweep()
+
     async def flush(self) -> None:
         """Wait until everything that was asked for is written."""
         await asyncio.gather(*(jobs.join() for jobs in self._channels.values()))

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from penstock.cli.forget import forget
 from penstock.events.log import EventLog
 from penstock.events.ports import Message
 from penstock.kernel.model import Request
+from penstock.store.settings import FILE_NAME
 from penstock.workloads.fetch.lane import item_for as fetch_item
 from penstock.workloads.stream.lane import item_for as stream_item
 from penstock.workloads.stream.model import cache_key
@@ -46,6 +49,15 @@ class Desk:
         counts: dict[str, int] = json.loads(ran.stdout)["erased"]
         return counts
 
+    def hold_open(self) -> closing[sqlite3.Connection]:
+        """The database as a service has it: whoever closes it last would clean up behind all."""
+        connection = sqlite3.connect(self._folder / FILE_NAME)
+        connection.execute("SELECT count(*) FROM scrape_tasks").fetchall()
+        return closing(connection)
+
+    def bytes_in_files(self) -> bytes:
+        return b"".join(file.read_bytes() for file in self._folder.glob(f"{FILE_NAME}*"))
+
     @property
     def blobs(self) -> int:
         return len(list((self._folder / "blobs").glob("??/??/*")))
@@ -61,6 +73,7 @@ async def two_workspaces(archive: Archive) -> None:
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     monkeypatch.setenv("PENSTOCK_STORE__FOLDER", str(tmp_path))
+    monkeypatch.setenv("PENSTOCK_STORE__BUSY_SECONDS", "0.1")
     desk = Desk(tmp_path)
     desk.prepare(two_workspaces)
     return desk
@@ -124,6 +137,31 @@ def test_a_page_is_erased_from_the_page_fetcher_too(desk: Desk) -> None:
     erased = desk.erased("--url", url)
 
     assert (erased["items"], erased["events"], erased["pages"]) == (1, 1, 1)
+
+
+def test_what_is_erased_is_in_no_file_though_a_service_has_them_open(desk: Desk) -> None:
+    async def told(archive: Archive) -> None:
+        await archive.submit("clinic", "https://a.test/3", callback_url="https://b.test/jane-doe")
+        await archive.work()
+
+    with desk.hold_open():
+        desk.prepare(told)
+        assert b"jane-doe" in desk.bytes_in_files()
+
+        desk.erased("--workspace", "clinic")
+
+        assert b"jane-doe" not in desk.bytes_in_files()
+
+
+def test_a_log_that_is_in_use_is_named(desk: Desk) -> None:
+    with desk.hold_open() as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM scrape_tasks").fetchall()
+
+        ran = desk.run("--workspace", "acme", "--yes")
+
+    assert ran.exit_code == 0
+    assert "the log of the database, which is in use now, still has" in ran.output
 
 
 def test_it_asks_first(desk: Desk) -> None:
