@@ -19,8 +19,8 @@ from benchmarks import watched
 from penstock.app import Platform, build
 from penstock.app.engine import Engine, open_engine
 from penstock.core.clock import SystemClock
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.extract.registry import open_registry
 from penstock.kernel.model import Outcome, Page
 from penstock.kernel.reader import Reader
@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--number", type=int, required=True, help="targets; 1,000 or more")
     options = parser.parse_args()
     configure()
-    collect_rarely()
+    prepare_memory()
     print(json.dumps(uvloop.run(measure(options.url, options.number)).best()))
 
 

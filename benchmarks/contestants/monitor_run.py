@@ -21,8 +21,8 @@ from benchmarks.contestants.penstock_fetch import POLICY
 from penstock.app import Platform, build
 from penstock.app.engine import Engine, open_engine
 from penstock.core.clock import SystemClock
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.queue.seats import Seat
 from penstock.settings import Settings, load_settings
 from penstock.store import migrate
@@ -157,7 +157,7 @@ def main() -> None:
     parser.add_argument("--urls", type=Path, required=True)
     options = parser.parse_args()
     configure()
-    collect_rarely()
+    prepare_memory()
     urls = options.urls.read_text().split()
     print(json.dumps(uvloop.run(measure(options.url, options.number, urls))))
 

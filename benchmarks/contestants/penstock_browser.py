@@ -12,8 +12,8 @@ from benchmarks.contestants.lap import Course, Lap, read_course
 from benchmarks.contestants.penstock_fetch import POLICY
 from benchmarks.contestants.shown import PRICE_SHOWN, read_shown
 from penstock.app import build
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.kernel.model import Outcome, Request
 from penstock.queue.worker import Crew, CrewSettings
 from penstock.settings import load_settings
@@ -72,7 +72,7 @@ async def crawl(course: Course) -> Lap:
 
 def main() -> None:
     configure()
-    collect_rarely()
+    prepare_memory()
     uvloop.run(crawl(read_course())).report()
 
 

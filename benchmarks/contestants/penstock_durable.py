@@ -10,8 +10,8 @@ from benchmarks.contestants.penstock_fetch import POLICY, Writer
 from penstock.app import Platform, build
 from penstock.app.engine import Engine, open_engine, open_ready_store
 from penstock.core.clock import SystemClock
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.kernel.model import Request
 from penstock.queue.lanes import Result
 from penstock.settings import load_settings
@@ -60,7 +60,7 @@ async def crawl(course: Course) -> Lap:
 
 def main() -> None:
     configure()
-    collect_rarely()
+    prepare_memory()
     uvloop.run(crawl(read_course())).report()
 
 

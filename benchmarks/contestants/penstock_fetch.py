@@ -10,8 +10,8 @@ import uvloop
 
 from benchmarks.contestants.lap import Course, Lap, read_course
 from penstock.app import build
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.kernel.model import Outcome, Request
 from penstock.queue.worker import Crew, CrewSettings
 from penstock.settings import load_settings
@@ -69,7 +69,7 @@ async def crawl(course: Course, writer_of: Callable[[TextIO], Writer] = Writer) 
 
 def main() -> None:
     configure()
-    collect_rarely()
+    prepare_memory()
     uvloop.run(crawl(read_course())).report()
 
 

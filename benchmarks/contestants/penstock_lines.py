@@ -7,8 +7,8 @@ import uvloop
 
 from benchmarks.contestants.lap import Course, Lap, read_course
 from benchmarks.contestants.penstock_fetch import Writer, crawl
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.kernel.model import Outcome
 
 
@@ -31,7 +31,7 @@ async def crawl_with_documents(course: Course) -> Lap:
 
 def main() -> None:
     configure()
-    collect_rarely()
+    prepare_memory()
     uvloop.run(crawl_with_documents(read_course())).report()
 
 

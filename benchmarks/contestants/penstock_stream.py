@@ -9,8 +9,8 @@ from benchmarks.contestants.penstock_fetch import POLICY
 from penstock.app import build
 from penstock.app.stream_servers import with_shared_redis
 from penstock.app.streaming import open_page_fetcher
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.queue.lanes import Result
 from penstock.settings import Settings, load_settings
 
@@ -58,7 +58,7 @@ async def crawl(course: Course) -> Lap:
 
 def main() -> None:
     configure()
-    collect_rarely()
+    prepare_memory()
     uvloop.run(crawl(read_course())).report()
 
 

@@ -15,8 +15,8 @@ from penstock.cli.output import ExitCode, complain
 from penstock.cli.signals import on_signals
 from penstock.cli.sources import UrlSource
 from penstock.core.errors import SettingsError
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.kernel.model import Outcome, Request
 from penstock.queue.worker import Crew, CrewSettings
 from penstock.settings import Settings, load_settings
@@ -71,7 +71,7 @@ def fetch(
     with UrlSource(urls or [], file) as source:
         try:
             job = _job(settings, options, durable=durable)
-            collect_rarely()
+            prepare_memory()
             code = uvloop.run(job.run(source))
         except (KeyboardInterrupt, asyncio.CancelledError):
             code = ExitCode.INTERRUPTED

@@ -14,8 +14,8 @@ from penstock.cli.output import ExitCode, stderr
 from penstock.cli.signals import on_signals
 from penstock.cli.up import Parts, run_parts
 from penstock.core.clock import SystemClock
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.settings import Settings, load_settings
 from penstock.workloads.stream.model import NAME
 
@@ -35,7 +35,7 @@ def run(
         run_parts(settings, Parts(works=True, serves=True, answers=True, only=[NAME]))
         return
     configure(settings.log.service_level, form=settings.log.form)
-    collect_rarely()
+    prepare_memory()
     try:
         uvloop.run(_serve(settings, settings.stream.port if port is None else port))
     except (KeyboardInterrupt, asyncio.CancelledError):

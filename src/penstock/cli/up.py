@@ -22,8 +22,8 @@ from penstock.app.webhooks import open_webhooks
 from penstock.cli.output import ExitCode, stderr
 from penstock.cli.signals import on_signals
 from penstock.core.clock import SystemClock
-from penstock.core.garbage import collect_rarely
 from penstock.core.log import configure
+from penstock.core.memory import prepare_memory
 from penstock.settings import Settings, load_settings
 from penstock.workloads.live.model import WORKLOAD as LIVE
 
@@ -102,7 +102,7 @@ def with_port(settings: Settings, port: int) -> Settings:
 def run_parts(settings: Settings, parts: Parts) -> None:
     """Run some of the platform until it is stopped."""
     configure(settings.log.service_level, form=settings.log.form)
-    collect_rarely()
+    prepare_memory()
     try:
         uvloop.run(_serve(settings, parts))
     except (KeyboardInterrupt, asyncio.CancelledError):
