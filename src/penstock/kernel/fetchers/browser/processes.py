@@ -49,8 +49,8 @@ def family_of(pid: int) -> list[int]:
     family = [pid]
     for member in family:
         with suppress(OSError):
-            for file in (PROC / str(member) / "task").glob("*/children"):
-                family += map(int, file.read_text().split())
+            for thread in os.listdir(f"{PROC}/{member}/task"):  # noqa: PTH208
+                family += map(int, _read(member, f"task/{thread}/children").split())
     return family
 
 
@@ -82,15 +82,14 @@ def _cpu_seconds(pid: int) -> float:
 
 
 def _proportional(pid: int) -> int:
-    folder = PROC / str(pid)
     try:
-        for line in (folder / "smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
+        for line in _read(pid, "smaps_rollup").splitlines():
+            if line.startswith(b"Pss:"):
                 return int(line.split()[1]) * KIB
     except PermissionError:
         # Sandboxed processes may hide it from their own user: at least what is theirs alone.
         with suppress(OSError, ValueError):
-            _, resident, shared, *_ = map(int, (folder / "statm").read_text().split())
+            _, resident, shared, *_ = map(int, _read(pid, "statm").split())
             return (resident - shared) * PAGE_SIZE
     except (OSError, ValueError):
         pass
@@ -159,13 +158,23 @@ def _all() -> Iterator[int]:
 
 def _arguments(pid: int) -> list[str]:
     with suppress(OSError):
-        return os.fsdecode((PROC / str(pid) / "cmdline").read_bytes()).split("\0")
+        return os.fsdecode(_read(pid, "cmdline")).split("\0")
     return []
 
 
 def _stat(pid: int) -> list[str]:
     """The fields of a process after its name, which may have any character in it."""
-    return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    return os.fsdecode(_read(pid, "stat")).rpartition(")")[2].split()
+
+
+def _read(pid: int, name: str) -> bytes:
+    """A file of a process.
+
+    Not by a Path, which is slower and interns each of its parts: Python's table of these would
+    grow with the number of processes that ever were.
+    """
+    with open(f"{PROC}/{pid}/{name}", "rb") as file:  # noqa: PTH123
+        return file.read()
 
 
 def free_memory() -> int:
