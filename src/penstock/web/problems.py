@@ -17,6 +17,8 @@ from penstock.web.errors import ApiError, InvalidRequest, Unavailable
 
 MOST_FIELDS = 50
 LONGEST = 300
+#: Pydantic's words before those of a validator of ours.
+OUR_OWN = "Value error, "
 
 
 def handle_problems(app: FastAPI, routers: Sequence[APIRouter]) -> None:
@@ -70,7 +72,8 @@ def field_problems(errors: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
     found = []
     for error in errors:
         where = ".".join(storable(str(part)) for part in error["loc"])
-        found.append({"field": where[:LONGEST], "message": storable(error["msg"])[:LONGEST]})
+        message = storable(error["msg"]).removeprefix(OUR_OWN)
+        found.append({"field": where[:LONGEST], "message": message[:LONGEST]})
         if len(found) == MOST_FIELDS:
             break
     return found

@@ -11,7 +11,8 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictBool,
-    model_validator,
+    ValidationInfo,
+    field_validator,
 )
 
 from penstock.core.errors import UrlError
@@ -115,17 +116,26 @@ class ScrapeRequest(BaseModel):
     )
     scroll: StrictBool = Field(False, description="Whether the browser scrolls for lazy content.")
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> "ScrapeRequest":
-        known = fields_of(self.target_type)
-        if unknown := [name for name in self.requested_fields or () if name not in known]:
+    @field_validator("requested_fields")
+    @classmethod
+    def _has_the_fields(cls, names: list[str] | None, info: ValidationInfo) -> list[str] | None:
+        if not names or (target_type := info.data.get("target_type")) is None:
+            return names
+        known = fields_of(target_type)
+        if unknown := [name for name in names if name not in known]:
             raise ValueError(
-                f"requested_fields: {self.target_type} has no field {unknown[0][:100]!r}; "
-                f"it has {', '.join(known)}"
+                f"{target_type} has no field {unknown[0][:100]!r}; it has {', '.join(known)}"
             )
-        if self.formats and self.target_type is not TargetType.PAGE:
-            raise ValueError("formats: only the target type `page` has formats")
-        return self
+        return names
+
+    @field_validator("formats")
+    @classmethod
+    def _has_formats(
+        cls, formats: list[Format] | None, info: ValidationInfo
+    ) -> list[Format] | None:
+        if formats and info.data.get("target_type") not in (None, TargetType.PAGE):
+            raise ValueError("only the target type `page` has formats")
+        return formats
 
     @property
     def options(self) -> dict[str, Any]:
