@@ -24,6 +24,20 @@ async def test_a_screenshot_is_a_file_of_its_task(tmp_path: Path, browsers: Plac
     assert pool["in_use"] == 0
 
 
+async def test_a_page_that_only_scripts_fill_needs_no_word_about_browsers(
+    tmp_path: Path, browsers: Place
+) -> None:
+    async with Site() as site, serving(site, tmp_path, browser=browsers.settings()) as service:
+        filled = await service.finished(await service.submit("http://scripted.test/product/4"))
+        forbidden = await service.finished(
+            await service.submit("http://scripted.test/product/5", fetcher="http")
+        )
+
+    assert filled["error"] is None
+    assert filled["result"]["name"] == "Eastmere Bicycle Pump Model 4"
+    assert (forbidden["status"], forbidden["error"]) == ("failed", "empty_shell")
+
+
 async def test_cancelling_a_task_ends_its_page_in_the_browser(
     tmp_path: Path, browsers: Place
 ) -> None:

@@ -27,6 +27,7 @@ class Request:
 
     Only a browser can wait for a CSS selector (`wait_for`), `scroll` and take a `screenshot`. The
     fetcher `kept` leaves the page open under the name `keep`, in place of one of that name.
+    One that `escalates` has an empty shell filled by a browser where no policy names a fetcher.
     """
 
     url: str
@@ -45,6 +46,7 @@ class Request:
     screenshot: bool = False
     cookies: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
     keep: str = ""
+    escalates: bool = False
 
     @property
     def conditions(self) -> Mapping[str, str]:

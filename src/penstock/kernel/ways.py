@@ -47,11 +47,11 @@ class Ways:
         return "http"
 
     def needs_browser_after_all(self, visit: Visit, failure: Failure | None) -> bool:
-        """Whether the page is an empty shell, and its policy lets a browser fill it."""
+        """Whether the page is an empty shell that a browser may fill."""
         return (
             isinstance(failure, Blocked)
             and failure.reason == "empty_shell"
-            and visit.policy.fetcher == "auto"
+            and _may_escalate(visit)
             and "browser" in self._fetchers
             and self.fetcher_for(visit) == "http"
             and not visit.request.fetcher
@@ -134,6 +134,13 @@ class Ways:
         if seconds is None:
             return None
         return Wait(self._clock.monotonic() + seconds, "browser", "every browser is busy", False)
+
+
+def _may_escalate(visit: Visit) -> bool:
+    """What a policy says about fetchers goes before what a request would like."""
+    if "fetcher" in visit.policy.said_by:
+        return visit.policy.fetcher == "auto"
+    return visit.request.escalates
 
 
 def _asks_for_browser(request: Request) -> bool:

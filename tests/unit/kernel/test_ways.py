@@ -60,12 +60,16 @@ def test_robots_txt_is_never_opened_in_a_browser(tmp_path: Path) -> None:
         (SHELL, said("auto"), {}, True),
         (SHELL, said("http"), {}, False),
         (SHELL, said("auto"), {"fetcher": "http"}, False),
+        (SHELL, {}, {}, False),
+        (SHELL, {}, {"escalates": True}, True),
+        (SHELL, said("http"), {"escalates": True}, False),
+        (SHELL, {}, {"escalates": True, "fetcher": "http"}, False),
         (Blocked("captcha"), said("auto"), {}, False),
         (SiteWide("empty_shell"), said("auto"), {}, False),
         (None, said("auto"), {}, False),
     ],
 )
-def test_browser_fills_an_empty_shell_where_the_policy_lets_it(
+def test_browser_fills_an_empty_shell_where_policy_or_request_let_it(
     tmp_path: Path,
     failure: Failure | None,
     policy: dict[str, Any],

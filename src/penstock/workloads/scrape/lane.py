@@ -111,6 +111,7 @@ class ScrapeLane:
             wait_for=payload.get("wait_for", ""),
             scroll=bool(payload.get("scroll")),
             screenshot=wants_screenshot,
+            escalates=True,
         )
 
     def will_wait(self, claim: Claim, wait: Wait) -> bool:
