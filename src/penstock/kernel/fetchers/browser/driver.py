@@ -1,6 +1,7 @@
 """Playwright's driver and the browsers that it starts, all below one keeper."""
 
 import asyncio
+import gc
 import os
 import shlex
 import shutil
@@ -88,6 +89,9 @@ class Chromium:
         finally:
             if self.pid and processes.is_marked(self.pid, self._mark):
                 processes.kill_family(self.pid)
+            # Playwright's objects hold each other, and were too long there to be found soon:
+            # what hundreds of pages leave behind would only go in one large search.
+            gc.collect()
 
 
 class Driver:

@@ -5,6 +5,7 @@ import shlex
 import weakref
 
 import pytest
+from playwright.async_api import Page
 
 from penstock.core.errors import SettingsError
 from penstock.kernel.fetchers.browser import driver
@@ -109,3 +110,25 @@ async def _use(browser: Chromium) -> "weakref.ref[Known]":
     await context.new_page()
     await context.close()
     return weakref.ref(known)
+
+
+async def test_what_playwright_knew_of_pages_goes_with_their_browser(browsers: Place) -> None:
+    driver = Driver(BrowserSettings.model_validate(browsers.settings()))
+    try:
+        browser = await driver.launch()
+        gc.disable()
+        known = await _open_page(browser)
+        assert known() is not None
+        await browser.end()
+        assert known() is None
+    finally:
+        gc.enable()
+        await driver.close()
+
+
+async def _open_page(browser: Chromium) -> "weakref.ref[Page]":
+    context = await browser.new_context({})
+    page = await context.new_page()
+    page.on("request", lambda _request: page.url)
+    await context.close()
+    return weakref.ref(page)
