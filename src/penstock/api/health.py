@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 from fastapi import APIRouter, Request, Response
 
+from penstock.api.door import SILENT, Said
 from penstock.core.clock import Clock
+from penstock.core.errors import StoreError
 from penstock.core.metrics import Metrics
 from penstock.kernel.proxies import Member
 from penstock.web.documents import answers
@@ -17,6 +19,8 @@ from penstock.web.envelope import ApiResponse, answer, problem
 FRESH_SECONDS = 1.0
 #: How long who asks for readiness waits for the first browser.
 CHECK_SECONDS = 3.0
+#: How long the store may take before it is said to be away.
+STORE_SECONDS = 1.0
 UNAVAILABLE = 503
 
 
@@ -91,6 +95,15 @@ class Doctor:
             "proxies": [_proxy(member) for member in self._from.proxies],
         }
 
+    async def signs(self) -> Said:
+        """What a porter says at `/health`."""
+        try:
+            async with asyncio.timeout(STORE_SECONDS):
+                return enveloped(await self.examine())
+        except (StoreError, TimeoutError):
+            away = problem(UNAVAILABLE, "The store does not answer", headers={"Retry-After": "5"})
+            return Said(away, away)
+
     async def readiness(self) -> tuple[bool, dict[str, Any]]:
         """Whether work can be done now, and what says so."""
         trouble = await self._browser_trouble()
@@ -141,6 +154,11 @@ class Doctor:
 def is_ready(browsers_available: int | None, healthy_proxies: int) -> bool:
     """Whether pages can be got; without a lane for browsers, none is missed."""
     return (browsers_available is None or browsers_available > 0) and healthy_proxies > 0
+
+
+def enveloped(found: dict[str, Any]) -> Said:
+    """Figures that a porter says in an envelope."""
+    return Said(answer(found), problem(UNAVAILABLE, SILENT))
 
 
 def _proxy(member: Member) -> dict[str, Any]:

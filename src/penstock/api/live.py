@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 from fastapi import APIRouter, Response
 
+from penstock.api.door import SILENT, Said
 from penstock.api.signs import METRICS_TYPE, UNAVAILABLE
 from penstock.core.metrics import Metrics
 from penstock.web.documents import answers
@@ -51,4 +52,14 @@ def _add_health(router: APIRouter, examine: Callable[[], Awaitable[dict[str, Any
     @router.get("/health", response_model=dict[str, Any])
     async def health() -> Response:
         """How all live pages do, without an envelope."""
-        return Response(orjson.dumps(await examine()), media_type="application/json")
+        return _bare(await examine())
+
+
+def live_signs(found: dict[str, Any]) -> Said:
+    """What a porter says of live pages at `/health`, without an envelope."""
+    silent = {**found, "status": "down", "note": SILENT}
+    return Said(_bare(found), _bare(silent, UNAVAILABLE))
+
+
+def _bare(found: dict[str, Any], status: int = 200) -> Response:
+    return Response(orjson.dumps(found), status, media_type="application/json")

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp
 
 from penstock.api.application import create_application
-from penstock.api.health import Doctor, PoolStats, QueueStats, Vitals, health_routes
-from penstock.api.live import live_health_routes
+from penstock.api.door import Said, Signs
+from penstock.api.health import Doctor, PoolStats, QueueStats, Vitals, enveloped, health_routes
+from penstock.api.live import live_health_routes, live_signs
 from penstock.api.server import Server
 from penstock.app import Platform
 from penstock.app.catalog_service import service_of as catalog_of
 from penstock.app.console import open_console
 from penstock.app.engine import Engine
+from penstock.app.living import Living
 from penstock.app.monitor_service import service_of
 from penstock.app.proxies import proxies_on
 from penstock.app.stream_service import stream_of
@@ -24,6 +26,7 @@ from penstock.web.guard import Guard
 from penstock.web.keys import KeyRing, Keys, RateLimiter, service_key
 from penstock.web.waiting import Waiters
 from penstock.workloads.catalog.routes import catalog_routes
+from penstock.workloads.live.asking import PREFIX as LIVE
 from penstock.workloads.live.routes import live_routes
 from penstock.workloads.monitor.routes import monitor_routes
 from penstock.workloads.scrape.announcing import Announcer
@@ -35,12 +38,16 @@ from penstock.workloads.scrape.stream import JobStream
 from penstock.workloads.scrape.sync import ImmediateScraper
 from penstock.workloads.stream.routes import stream_routes
 
+HEALTH = "/health"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
     """An application and what steers it; `new_key` is a service key that was just made."""
 
     application: ASGIApp
+    #: What is said of the process whatever its load.
+    signs: Signs
     stopping: Stopping
     #: Those who are let go when all stops.
     waiters: tuple[Waiters, ...]
@@ -102,8 +109,13 @@ def open_api(settings: Settings, platform: Platform, engine: Engine) -> Api:
         settings, platform, engine, scrape=service, ring=ring, is_stopping=stopping
     )
     guard = Guard(ring, RateLimiter(clock))
+
+    async def signs() -> dict[str, Said]:
+        return {HEALTH: await doctor.signs(), **await _live_signs(engine.living)}
+
     return Api(
         application=create_application(routers, guard, settings.api, clock, platform.metrics),
+        signs=signs,
         service=service,
         stopping=stopping,
         waiters=(service.waiters, engine.living.waiters),
@@ -129,13 +141,26 @@ def open_live_api(settings: Settings, platform: Platform, engine: Engine) -> Ser
     ]
     clock = platform.clock
     guard = Guard(KeyRing(Keys(engine.store), key, settings.api, clock), RateLimiter(clock))
+
+    async def signs() -> dict[str, Said]:
+        found = await _live_signs(living)
+        return {**found, HEALTH: live_signs(await living.examine())} if found else {}
+
     return Served(
         application=create_application(routers, guard, settings.api, clock, platform.metrics),
+        signs=signs,
         stopping=stopping,
         waiters=(living.waiters,),
         service_key=key,
         new_key=key if is_new else None,
     )
+
+
+async def _live_signs(living: Living) -> dict[str, Said]:
+    """What is said of live pages, if they are watched here: elsewhere the store is asked."""
+    if living.supervision is None or not living.settings.live.health_check_enabled:
+        return {}
+    return {f"{LIVE}{HEALTH}": enveloped(await living.examine())}
 
 
 def _service(settings: Settings, platform: Platform, engine: Engine) -> ScrapeService:
@@ -181,7 +206,13 @@ async def open_server(
     api: Served, settings: Settings, setting: str = "PENSTOCK_API__PORT"
 ) -> AsyncIterator[Server]:
     """A server on the port of the settings, which is given back when the block is left."""
-    server = Server(api.application, settings.api, before_stop=api.let_go, setting=setting)
+    server = Server(
+        api.application,
+        settings.api,
+        before_stop=api.let_go,
+        setting=setting,
+        signs=api.signs,
+    )
     try:
         yield server
     finally:
