@@ -35,6 +35,8 @@ from tools.provision.processes import free_port
 FIGURES = ROOT / "docs" / "figures" / "live-health.md"
 READERS, FOLLOWERS, COLLECTORS = 64, 100, 2
 MORE_THAN_CORES = 4
+#: What a bare server took in so many asks before and after is what the machine took.
+AROUND = 10
 PAUSE_SECONDS, WARM_UP_SECONDS = 0.02, 5.0
 START_SECONDS, FRESH_SECONDS = 60.0, 120.0
 MOST_MS = 100.0
@@ -52,9 +54,18 @@ class Case:
     load: float = 0.0
     reads_per_second: float = 0.0
 
+    @property
+    def latest(self) -> float:
+        """How much later than the machine an answer was at most, by what it was around then."""
+        return max(
+            took - max(self.control[max(0, at - AROUND) : at + AROUND + 1])
+            for at, took in enumerate(self.health)
+        )
+
     def row(self) -> tuple[str, ...]:
         times = [_summary(each) for each in (self.health, self.looped, self.control)]
-        return self.name, f"{self.load:.1f}", f"{self.reads_per_second:,.0f}", *times
+        about = self.name, f"{self.load:.1f}", f"{self.reads_per_second:,.0f}"
+        return *about, *times, f"{self.latest:.1f}"
 
 
 def _summary(times: Sequence[float]) -> str:
@@ -91,39 +102,39 @@ def bare(listening: socket.socket) -> None:
 # ── who keeps it busy
 
 
-def load(port: int, reads: "Synchronized[int]") -> None:
+def load(port: int, key: str, reads: "Synchronized[int]") -> None:
     """Read and follow feeds, and all metrics, until ended."""
-    asyncio.run(_load(port, reads))
+    asyncio.run(_load(port, key, reads))
 
 
-async def _load(port: int, reads: "Synchronized[int]") -> None:
+async def _load(port: int, key: str, reads: "Synchronized[int]") -> None:
+    def asking(path: str) -> bytes:
+        return f"GET {path} HTTP/1.1\r\nHost: a\r\nX-Service-Key: {key}\r\n\r\n".encode()
+
     async with asyncio.TaskGroup() as tasks:
         for number in range(READERS):
-            path = f"/api/v1/live/{LIVE_HOSTS[number % len(LIVE_HOSTS)]}"
-            tasks.create_task(_read(port, path, reads))
+            feed = LIVE_HOSTS[number % len(LIVE_HOSTS)]
+            tasks.create_task(_read(port, asking(f"/api/v1/live/{feed}"), reads))
         for number in range(FOLLOWERS):
-            tasks.create_task(_follow(port, LIVE_HOSTS[number % len(LIVE_HOSTS)]))
+            feed = LIVE_HOSTS[number % len(LIVE_HOSTS)]
+            tasks.create_task(_follow(port, asking(f"/api/v1/live/{feed}/events")))
         for _ in range(COLLECTORS):
-            tasks.create_task(_read(port, "/metrics", reads))
+            tasks.create_task(_read(port, asking("/metrics"), reads))
 
 
-def _request(path: str) -> bytes:
-    return f"GET {path} HTTP/1.1\r\nHost: a\r\nX-Service-Key: {KEY}\r\n\r\n".encode()
-
-
-async def _read(port: int, path: str, reads: "Synchronized[int]") -> None:
+async def _read(port: int, request: bytes, reads: "Synchronized[int]") -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while True:
-        writer.write(_request(path))
+        writer.write(request)
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
         length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
         await reader.readexactly(length)
         reads.value += 1
 
 
-async def _follow(port: int, feed: str) -> None:
+async def _follow(port: int, request: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(_request(f"/api/v1/live/{feed}/events"))
+    writer.write(request)
     while await reader.read(65536):
         pass
 
@@ -146,17 +157,30 @@ def beside(do: Callable[..., None], *arguments: object) -> Iterator[None]:
         process.join()
 
 
+@contextmanager
+def bare_server() -> Iterator[int]:
+    """The port of a server that does nothing else."""
+    with socket.create_server(("127.0.0.1", 0)) as listening, beside(bare, listening):
+        yield listening.getsockname()[1]
+
+
 # ── the measurement
+
+
+def ask_often(case: Case, port: int, control: int, asks: int) -> Case:
+    """Ask for health, and a bare server in the same moments."""
+    for _ in range(asks):
+        case.control.append(ask(control))
+        case.health.append(ask(port))
+        time.sleep(PAUSE_SECONDS)
+    return case
 
 
 def measure(case: Case, port: int, control: int, asks: int, reads: "Synchronized[int]") -> Case:
     time.sleep(WARM_UP_SECONDS)
     began, before = time.perf_counter(), reads.value
-    for _ in range(asks):
-        case.control.append(ask(control))
-        case.health.append(ask(port))
-        case.looped.append(ask(port, "/readiness"))
-        time.sleep(PAUSE_SECONDS)
+    ask_often(case, port, control, asks)
+    case.looped = [ask(port, "/readiness") for _ in range(asks)]
     case.reads_per_second = (reads.value - before) / (time.perf_counter() - began)
     case.load = os.getloadavg()[0]
     sys.stdout.write(f"{case.row()}\n")
@@ -166,10 +190,9 @@ def measure(case: Case, port: int, control: int, asks: int, reads: "Synchronized
 def run(feeds: int, asks: int, folder: Path, place: Place) -> list[Case]:
     """Every case, on one service."""
     site_port, port = free_port(), free_port()
-    listening = socket.create_server(("127.0.0.1", 0))
-    control, reads = listening.getsockname()[1], FORK.Value("L", 0, lock=False)
+    reads = FORK.Value("L", 0, lock=False)
     with ExitStack() as stack:
-        stack.enter_context(beside(bare, listening))
+        control = stack.enter_context(bare_server())
         site = [sys.executable, "-m", "tests.site", "--port", str(site_port)]
         stack.enter_context(running(site, {}, folder / "site.log"))
         service = [str(PENSTOCK), "live", "run", "--port", str(port)]
@@ -177,7 +200,7 @@ def run(feeds: int, asks: int, folder: Path, place: Place) -> list[Case]:
         stack.enter_context(running(service, settings, folder / "service.log"))
         _watch(port, feeds)
         found = [measure(Case("feeds alone"), port, control, asks, reads)]
-        stack.enter_context(beside(load, port, reads))
+        stack.enter_context(beside(load, port, KEY, reads))
         found.append(measure(Case("and clients"), port, control, asks, reads))
         for _ in range((os.cpu_count() or 1) + MORE_THAN_CORES):
             stack.enter_context(beside(burn))
@@ -216,7 +239,7 @@ def render(found: Sequence[Case], feeds: int) -> str:
         f"{datetime.now(UTC):%Y-%m-%d}; {machine()}; {feeds} feeds, "
         f"{len(found[0].health)} asks in each case. Times in ms: median / p99 / most."
     )
-    columns = ("", "load", "reads/s", "/health", "through the loop", "bare server")
+    columns = ("", "load", "reads/s", "/health", "through the loop", "bare server", "later than it")
     text = __doc__ or ""
     _, _, legend = text.partition("[--write]\n\n")
     parts = (
@@ -226,7 +249,8 @@ def render(found: Sequence[Case], feeds: int) -> str:
         render_table(columns, [case.row() for case in found]),
         legend.strip(),
         "**Through the loop** is `/readiness`, which is as cheap, but answered by the event loop "
-        "that does everything else.",
+        "that does everything else. **Later than it** is the most that an answer took beyond what "
+        f"the bare server did in {AROUND} asks before and after: under {MOST_MS:g} is promised.",
     )
     return "\n\n".join(parts) + "\n"
 
@@ -244,7 +268,7 @@ def main() -> int:
     sys.stdout.write(text)
     if options.write:
         FIGURES.write_text(text)
-    return 0 if max(max(case.health) for case in found) < MOST_MS else 1
+    return 0 if max(case.latest for case in found) < MOST_MS else 1
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import httpx
 import pytest
@@ -58,9 +58,11 @@ async def running(shell: Shell) -> AsyncIterator[LiveProcess]:
         assert await process.end() == 0
 
 
-async def start_live(shell: Shell, port: int = 0) -> LiveProcess:
+async def start_live(
+    shell: Shell, port: int = 0, command: Sequence[str] = ("live", "run")
+) -> LiveProcess:
     """Start one; it listens when this returns."""
-    process = await shell.start("live", "run", "--port", str(port))
+    process = await shell.start(*command, "--port", str(port))
     said = ""
     async with asyncio.timeout(30):
         while " is up" not in said:

@@ -88,14 +88,8 @@ class Ground:
         return await living.updates_after("m", 0, 1000)
 
     async def health(self) -> Row:
-        """/health, which takes no time unless others keep the machine busy."""
-        seconds = []
-        for _ in range(3):
-            began = time.perf_counter()
-            answer = await self.alone.get("/health")
-            seconds.append(time.perf_counter() - began)
-        assert min(seconds) < 0.1
-        found: Row = answer.json()
+        """What /health says; how soon it does is in `test_live_health`."""
+        found: Row = (await self.alone.get("/health")).json()
         return found
 
     async def has_alert(self) -> bool:
