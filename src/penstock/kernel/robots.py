@@ -17,6 +17,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: What a parsed file costs beside its text, for the bound of the cache.
 ENTRY_BYTES = 2048
 MAX_PARSED = 4096
+#: More would change nothing: so long nobody is put off.
+MOST_DOUBLINGS = 30
 #: More claims than this are looked through for those that have run out.
 MANY_CLAIMS = 4096
 
@@ -266,6 +268,8 @@ class Robots:
         self._settings = settings
         self._clock = clock
         self._parsed: OrderedDict[str, Rules] = OrderedDict()
+        #: How often in a row an origin could not be reached.
+        self._misses: OrderedDict[str, int] = OrderedDict()
 
     async def known(self, origin: str) -> Rules | None:
         """What the origin said, unless that is not known or too old."""
@@ -295,12 +299,22 @@ class Robots:
 
     async def learn(self, origin: str, answer: RobotsAnswer) -> None:
         """Keep an answer for everybody, as long as its kind is good for."""
-        unreachable = answer.status == "unreachable"
-        settings = self._settings
-        seconds = settings.unreachable_seconds if unreachable else settings.lifetime_seconds
+        misses = self._misses.pop(origin, 0)
+        if answer.status == "unreachable":
+            self._misses[origin] = misses + 1
+            seconds = self._until_asked_again(misses)
+        else:
+            seconds = self._settings.lifetime_seconds
+        if len(self._misses) > MAX_PARSED:
+            self._misses.popitem(last=False)
         await self._cache.put(origin, answer, seconds)
         self._parsed.pop(origin, None)
         await self._cache.unclaim(origin)
+
+    def _until_asked_again(self, misses: int) -> float:
+        """Soon at first, for most outages are short; a site that stays away is left in peace."""
+        first, most = self._settings.unreachable_first_seconds, self._settings.unreachable_seconds
+        return float(min(first * 2.0 ** min(misses, MOST_DOUBLINGS), most))
 
     async def forgo(self, origin: str) -> None:
         """Give up a claim without an answer, so that another may ask."""

@@ -71,7 +71,10 @@ class RobotsSettings(Section):
     lifetime_seconds: float = Field(86400, gt=0)
     tries: int = Field(3, ge=1)
     retry_seconds: float = Field(2, gt=0, description="between the tries")
-    unreachable_seconds: float = Field(300, gt=0, description="until it is asked again")
+    unreachable_first_seconds: float = Field(
+        10, gt=0, description="until it is asked again after the first time; then twice as long"
+    )
+    unreachable_seconds: float = Field(300, gt=0, description="until it is asked again, at most")
     max_bytes: int = Field(512 * 1024, ge=500 * 1024)
     max_redirects: int = Field(5, ge=0)
     cache_bytes: int = Field(64 * 1024 * 1024, ge=1024 * 1024)

@@ -359,14 +359,31 @@ async def test_answer_is_known_until_its_lifetime_is_over() -> None:
     assert await gate.known(ORIGIN) is None
 
 
-async def test_unreachable_is_asked_again_soon() -> None:
-    clock = HandClock()
-    gate = robots(clock, lifetime_seconds=100, unreachable_seconds=10)
+async def shut_seconds(gate: Robots, clock: HandClock) -> float:
+    """How long an origin that cannot be reached is shut from now on."""
     await gate.learn(ORIGIN, RobotsAnswer("unreachable"))
+    began = clock.monotonic()
+    while await gate.known(ORIGIN):
+        clock.move(1)
+    return clock.monotonic() - began
 
-    clock.move(10)
 
-    assert await gate.known(ORIGIN) is None
+async def test_unreachable_is_asked_again_soon_and_ever_later_while_it_stays_so() -> None:
+    clock = HandClock()
+    gate = robots(clock)
+
+    assert [await shut_seconds(gate, clock) for _ in range(7)] == [10, 20, 40, 80, 160, 300, 300]
+
+
+async def test_an_origin_that_was_back_is_asked_again_as_soon_as_at_first() -> None:
+    clock = HandClock()
+    gate = robots(clock, lifetime_seconds=100)
+    await shut_seconds(gate, clock)
+    await shut_seconds(gate, clock)
+    await gate.learn(ORIGIN, RobotsAnswer("allow"))
+    clock.move(100)
+
+    assert await shut_seconds(gate, clock) == 10
 
 
 async def test_newer_answer_replaces_the_older_one() -> None:
