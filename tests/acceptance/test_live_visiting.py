@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+from structlog.testing import capture_logs
+
 from penstock.app import Platform
 from penstock.kernel.model import Outcome, Request, Wait
 from penstock.workloads.live.visiting import Visitor
+from penstock.workloads.live.ways import ByRequest
 from tests.platforms import VisitClock, platform_for, policies
 from tests.site import Site
 
@@ -52,3 +55,19 @@ async def test_what_is_not_admitted_is_an_outcome(site: Site) -> None:
     assert isinstance(outcome, Outcome)
     assert outcome.failure
     assert outcome.failure.kind == "refused"
+
+
+async def test_a_look_that_goes_well_is_not_worth_a_line_and_one_that_does_not_is(
+    site: Site,
+) -> None:
+    with capture_logs() as lines:
+        async with platform_for(site, clock=VisitClock()) as platform:
+            visitor = Visitor(platform.pipeline, platform.clock)
+            await ByRequest(PAGE, visitor).look(10)
+            await ByRequest("http://live.test/nowhere", visitor).look(10)
+
+    said = [(line["event"], line["log_level"]) for line in lines]
+    assert [each for each in said if each[0] in ("fetched", "failed")] == [
+        ("fetched", "debug"),
+        ("failed", "info"),
+    ]

@@ -84,7 +84,8 @@ class Chronicle:
     def _announce(self, outcome: Outcome) -> Outcome:
         failure = outcome.failure
         if failure is None:
-            self._log.info(
+            log = self._log.debug if outcome.request.routine else self._log.info
+            log(
                 "fetched",
                 request_id=outcome.request.id,
                 trace_id=trace_id(outcome.request.traceparent),

@@ -28,6 +28,8 @@ class Request:
     Only a browser can wait for a CSS selector (`wait_for`), `scroll` and take a `screenshot`. The
     fetcher `kept` leaves the page open under the name `keep`, in place of one of that name.
     One that `escalates` has an empty shell filled by a browser where no policy names a fetcher.
+
+    A `routine` request is one of very many for the same page: who debugs is told that it went well.
     """
 
     url: str
@@ -47,6 +49,7 @@ class Request:
     cookies: Mapping[str, str] = field(default_factory=lambda: NO_HEADERS)
     keep: str = ""
     escalates: bool = False
+    routine: bool = False
 
     @property
     def conditions(self) -> Mapping[str, str]:

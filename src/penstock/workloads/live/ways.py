@@ -118,6 +118,7 @@ class ByRequest:
             timeout=seconds,
             etag=known.get("ETag", ""),
             last_modified=known.get("Last-Modified", ""),
+            routine=True,
         )
         return await self._ask(request)
 
