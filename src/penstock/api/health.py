@@ -19,8 +19,8 @@ from penstock.web.envelope import ApiResponse, answer, problem
 FRESH_SECONDS = 1.0
 #: How long who asks for readiness waits for the first browser.
 CHECK_SECONDS = 3.0
-#: How long the store may take before it is said to be away.
-STORE_SECONDS = 1.0
+#: How long the store may take before it is said to be away; the porter takes no longer silence.
+STORE_SECONDS = 3.5
 UNAVAILABLE = 503
 
 

@@ -22,6 +22,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from itertools import takewhile
 
 #: A service that is silent for longer hangs.
 SILENT_SECONDS = 5.0
@@ -156,7 +157,8 @@ class Porter:
     def _lose_patience(self, patience: float = PATIENCE_SECONDS) -> None:
         """Let those go who have been here for too long."""
         latest = time.monotonic() - patience
-        for connection in [held for held, since in self._held.items() if since <= latest]:
+        old = [held for held, _ in takewhile(lambda each: each[1] <= latest, self._held.items())]
+        for connection in old:
             if self._selector.get_key(connection).events & READ:
                 self._pass(connection)
             else:
