@@ -222,7 +222,9 @@ class Stand:
         return None
 
     async def health(self) -> dict[str, Any]:
-        found: dict[str, Any] = (await self.http.get("/health")).json()
+        """As a monitor has it, on a connection that is used once."""
+        answer = await self.http.get("/health", headers={"Connection": "close"})
+        found: dict[str, Any] = answer.json()
         return found
 
     async def metric(self, name: str) -> float:
