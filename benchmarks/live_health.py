@@ -55,12 +55,16 @@ class Case:
     reads_per_second: float = 0.0
 
     @property
-    def latest(self) -> float:
-        """How much later than the machine an answer was at most, by what it was around then."""
-        return max(
+    def beyond(self) -> list[float]:
+        """How much later than the machine answers were, by how late that was around then."""
+        return [
             took - max(self.control[max(0, at - AROUND) : at + AROUND + 1])
             for at, took in enumerate(self.health)
-        )
+        ]
+
+    @property
+    def latest(self) -> float:
+        return max(self.beyond)
 
     def row(self) -> tuple[str, ...]:
         times = [_summary(each) for each in (self.health, self.looped, self.control)]

@@ -21,6 +21,9 @@ TELL_SECONDS = 1.0
 AGAIN_SECONDS = 1.0
 #: Connections that are taken over before others have their turn.
 AT_ONCE = 16
+#: An open file in a message.
+FILE_BYTES = 4
+ONE_FILE = socket.CMSG_LEN(FILE_BYTES)
 #: All that the porter has to know of the machine; the rest may be a secret.
 NEEDED = ("PATH", "LD_LIBRARY_PATH")
 SILENT = f"the process has said nothing for {porter.SILENT_SECONDS:g} s: it hangs"
@@ -98,13 +101,14 @@ def _receive(
     """Take over some of the connections that were handed on."""
     for _ in range(AT_ONCE):
         try:
-            said, found, *_ = socket.recv_fds(channel, 1, 1, socket.MSG_CMSG_CLOEXEC)
+            # Not `recv_fds`, which leaves its flags out: a browser would inherit the connection.
+            said, found, *_ = channel.recvmsg(1, ONE_FILE, socket.MSG_CMSG_CLOEXEC)
         except BlockingIOError:
             return
         except ConnectionError:
             said, found = b"", []
-        for each in found:
-            take(socket.socket(fileno=each))
+        for _, _, files in found:
+            take(socket.socket(fileno=int.from_bytes(files[:FILE_BYTES], sys.byteorder)))
         if not said:
             gone()
             return

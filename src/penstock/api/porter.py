@@ -95,6 +95,8 @@ class Porter:
     def _accept(self, listening: socket.socket) -> None:
         try:
             connection, _ = listening.accept()
+        except BlockingIOError:
+            return
         except OSError:
             # Nobody is there any more, or there is no room: so hurry those who are here.
             self._lose_patience(0.0)
@@ -104,6 +106,9 @@ class Porter:
 
     def _look(self, connection: socket.socket) -> None:
         """Answer a connection, or let the service have it."""
+        if connection not in self._held:
+            # It was let go after it was found to have something to say.
+            return
         try:
             head = connection.recv(LONGEST_HEAD, socket.MSG_PEEK)
         except BlockingIOError:

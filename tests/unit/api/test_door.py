@@ -235,3 +235,16 @@ async def test_the_port_is_free_when_the_server_has_stopped(empty: House) -> Non
     server.close()
 
     socket.create_server(("127.0.0.1", empty.port)).close()
+
+
+async def test_what_is_taken_over_is_not_left_to_browsers_that_are_started() -> None:
+    ours, theirs = socket.socketpair()
+    taken: list[socket.socket] = []
+    with ours, theirs, socket.socket() as connection:
+        ours.setblocking(False)
+        socket.send_fds(theirs, [b"c"], [connection.fileno()])
+        door._receive(ours, taken.append, lambda: None)
+
+    [found] = taken
+    with found:
+        assert not found.get_inheritable()
