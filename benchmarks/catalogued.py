@@ -20,6 +20,7 @@ from penstock.products.tables import (
     source_product_identifiers,
     source_products,
 )
+from penstock.store.dialect import WRITER_CACHE_KB
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from tests.catalogs import AVAILABILITIES
@@ -101,13 +102,15 @@ class Catalogue:
         await self._store.write(_note_templates)
 
     async def grow(self, number: int) -> None:
-        """Copy templates until there are about so many products."""
+        """Copy templates until there are about so many products; indexes are made after that."""
         wanted = number // TEMPLATES - 1
+        await self._store.write(_drop_indexes)
         while self._copies < wanted:
             first = self._copies + 1
             last = min(wanted, self._copies + ROUNDS_AT_ONCE)
             await self._store.write(partial(_copy, first=first, last=last))
             self._copies = last
+        await self._store.write(_make_indexes)
 
     def fresh(self, number: int) -> list[Entry]:
         """Entries of products that are not there yet."""
@@ -174,7 +177,36 @@ def _note_templates(unit: Unit) -> None:
     unit.run(text("INSERT INTO templates SELECT id FROM source_products"))
 
 
+def _drop_indexes(unit: Unit) -> None:
+    for table in _COPIED:
+        for index in table.indexes:
+            index.drop(unit.connection)
+
+
+def _make_indexes(unit: Unit) -> None:
+    _widen(unit)
+    for table in _COPIED:
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            index.create(unit.connection)
+    _narrow(unit)
+
+
+def _widen(unit: Unit) -> None:
+    """Let an engine have the memory that a load of this size is given; copies refer to copies."""
+    if unit.engine == "sqlite":
+        unit.run(text("PRAGMA cache_size=-1000000"))
+        return
+    unit.run(text("SET LOCAL maintenance_work_mem = '1GB'"))
+    unit.run(text("SET LOCAL session_replication_role = replica"))
+
+
+def _narrow(unit: Unit) -> None:
+    if unit.engine == "sqlite":
+        unit.run(text(f"PRAGMA cache_size=-{WRITER_CACHE_KB}"))
+
+
 def _copy(unit: Unit, first: int, last: int) -> None:
+    _widen(unit)
     for table, (chosen, others) in _COPIED.items():
         columns = [column.name for column in table.c if column.computed is None]
         values = ", ".join(_value(name, others) for name in columns)
@@ -187,6 +219,7 @@ def _copy(unit: Unit, first: int, last: int) -> None:
             SELECT {values} FROM {table.name} AS t CROSS JOIN series WHERE {chosen}
         """
         unit.run(text(statement))
+    _narrow(unit)
 
 
 def _value(name: str, others: Mapping[str, Any]) -> str:
