@@ -3,13 +3,13 @@
 import os
 import tempfile
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import Table, func, select, text, update
+from sqlalchemy import Table, event, func, select, text, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -202,6 +202,21 @@ async def make_sqlite(folder: Path) -> None:
                 await migrate.upgrade(store)
             _template.append((Path(workshop) / FILE_NAME).read_bytes())
     (folder / FILE_NAME).write_bytes(_template[0])
+
+
+@contextmanager
+def statements_of(store: Store) -> Iterator[list[str]]:
+    """Fills with the statements of the writes that a store carries out meanwhile."""
+    said: list[str] = []
+
+    def note(*call: Any) -> None:
+        said.append(call[2])
+
+    event.listen(store._dialect.writing, "before_cursor_execute", note)
+    try:
+        yield said
+    finally:
+        event.remove(store._dialect.writing, "before_cursor_execute", note)
 
 
 def lose_next_commit(store: Store) -> None:

@@ -101,3 +101,28 @@ async def test_data_that_is_nested_too_deeply_is_refused(store: Store) -> None:
 
     with pytest.raises(StoreError):
         await kept(store, "data", deep)
+
+
+async def test_many_rows_are_changed_at_once_each_by_its_id(store: Store) -> None:
+    for number in range(4):
+        await store.write(put(number, words="old", data={"n": number}, number=number, at=1))
+    changes: list[dict[str, Any]] = [
+        {"words": "a\x00b", "id": 1, "data": {"new": "\ud800"}, "number": 2**62},
+        {"words": None, "id": 3, "data": None, "number": None},
+        {"words": "nobody's", "id": 9, "data": None, "number": 0},
+    ]
+
+    await store.write(lambda unit: unit.update_all(notes, changes))
+
+    query = select(notes).order_by(notes.c.id)
+    found = await store.read(lambda unit: [tuple(row) for row in unit.run(query)])
+    assert found == [
+        (0, "old", {"n": 0}, 0, 1),
+        (1, f"a{REPLACEMENT}b", {"new": REPLACEMENT}, 2**62, 1),
+        (2, "old", {"n": 2}, 2, 1),
+        (3, None, None, None, 1),
+    ]
+
+
+async def test_to_change_no_rows_is_to_do_nothing(store: Store) -> None:
+    await store.write(lambda unit: unit.update_all(notes, []))

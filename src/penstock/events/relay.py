@@ -6,11 +6,12 @@ many attempts it is parked: shown, kept, and delivered again when somebody says 
 
 import asyncio
 import random
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 
 from penstock.core.errors import PenstockError
 from penstock.core.log import get_logger
@@ -96,10 +97,19 @@ class Relay:
 
 def took(unit: Unit, sink: Subscriber, found: Sequence[Event]) -> None:
     """The sink has these events: they are owed no more."""
-    statement = delete(deliveries).where(
-        deliveries.c.sink == sink.name, deliveries.c.seq == bindparam("a_seq")
-    )
-    unit.run(statement, [{"a_seq": event.seq} for event in found])
+    unit.tally(_Taken).places[sink.name] += [event.seq for event in found]
+
+
+class _Taken:
+    """What sinks have taken in one transaction: nearly always one event at a time."""
+
+    def __init__(self) -> None:
+        self.places: defaultdict[str, list[int]] = defaultdict(list)
+
+    def write(self, unit: Unit) -> None:
+        for sink, places in sorted(self.places.items()):
+            its = deliveries.c.sink == sink
+            unit.run(delete(deliveries).where(its, unit.among(deliveries.c.seq, places)))
 
 
 def put_off(unit: Unit, sink: Subscriber, event: Event, setback: Setback) -> None:

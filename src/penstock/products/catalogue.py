@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import select
 
 from penstock.extract.product.images import MOST_IMAGES, FoundImage
 from penstock.kernel.records import Availability, Product
@@ -233,19 +233,9 @@ def _update(insert: Any) -> Any:
 
 def _touch(unit: Unit, rows: Sequence[Row]) -> None:
     """Note when products were seen that are as they were, and by which task."""
-    if not rows:
-        return
-    names = (*TIES, "last_seen_at")
-    statement = (
-        update(source_products)
-        .where(source_products.c.id == bindparam("which"))
-        .values({name: bindparam(f"new_{name}") for name in names})
-    )
-    values = [
-        {"which": row["id"]} | {f"new_{name}": row[name] for name in names}
-        for row in sorted(rows, key=lambda row: row["id"])
-    ]
-    unit.run(statement, values)
+    names = ("id", *TIES, "last_seen_at")
+    seen = sorted(rows, key=lambda row: str(row["id"]))
+    unit.update_all(source_products, [{name: row[name] for name in names} for row in seen])
 
 
 # ── prices

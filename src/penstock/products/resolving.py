@@ -315,14 +315,8 @@ def _product_facts(row: Row) -> dict[str, Any]:
 def _link(unit: Unit, changed: Sequence[Row], product_of: Mapping[str, str]) -> None:
     """Give source products their product."""
     moved = [row["id"] for row in changed if row["product_id"] != product_of[row["id"]]]
-    if not moved:
-        return
-    link = (
-        update(source_products)
-        .where(source_products.c.id == bindparam("which"))
-        .values(product_id=bindparam("product"))
-    )
-    unit.run(link, [{"which": each, "product": product_of[each]} for each in moved])
+    rows = [{"id": each, "product_id": product_of[each]} for each in moved]
+    unit.update_all(source_products, rows)
 
 
 def _fill_gaps(unit: Unit, rows: Sequence[Row], roots: Mapping[str, str], found: _Found) -> None:

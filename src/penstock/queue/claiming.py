@@ -153,16 +153,13 @@ def _claim_from(unit: Unit, who: Claimant, wanted: Mapping[Line, tuple[int, floa
     for some in batches(asked, LINES_AT_ONCE):
         claims += _take(unit, who, unit.run(*_next_of(unit, some)).all())
     got = Counter(Line(claim.lane, claim.priority, claim.group) for claim in claims)
-    rows = [
+    look_again(
+        unit,
         {
-            "a_lane": line.lane,
-            "a_priority": line.priority,
-            "a_group": line.group,
-            "at": unit.now + milliseconds(rest) if got[line] >= most else unit.now,
-        }
-        for line, (most, rest) in sorted(wanted.items())
-    ]
-    unit.run(look_again(), rows)
+            line: unit.now + milliseconds(rest) if got[line] >= most else unit.now
+            for line, (most, rest) in wanted.items()
+        },
+    )
     return claims
 
 

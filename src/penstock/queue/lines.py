@@ -3,10 +3,9 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, case, func, or_, select, text, update
+from sqlalchemy import ColumnElement, bindparam, case, func, or_, select, text, update
 
 from penstock.queue.ports import PRIORITIES
 from penstock.queue.tables import counts, items, lines
@@ -135,29 +134,31 @@ def _added(insert: Any) -> Any:
     return insert.on_conflict_do_update(index_elements=keys, set_={"pending": total})
 
 
-@lru_cache(maxsize=1)
-def look_again() -> Any:
-    """Set when to look at a line: when its next item is due, but not before a certain time."""
+def look_again(unit: Unit, times: Mapping[Line, int]) -> None:
+    """Look at lines when their next items are due, but not before a time; they are locked."""
+    alike: dict[tuple[str, int, int], list[str]] = {}
+    for line, at in times.items():
+        alike.setdefault((line.lane, line.priority, at), []).append(line.group)
+    for (lane, priority, at), groups in alike.items():
+        its = lines.c.lane == lane, lines.c.priority == priority
+        for some in batches(groups):
+            statement = update(lines).where(*its, unit.among(lines.c.group_key, some))
+            unit.run(statement.values(next_at=_next_time(at)))
+
+
+def _next_time(at: int) -> ColumnElement[int | None]:
     first = (
         select(func.min(items.c.not_before))
         .where(
             IS_WAITING,
-            items.c.lane == bindparam("a_lane"),
-            items.c.priority == bindparam("a_priority"),
-            items.c.group_key == bindparam("a_group"),
+            items.c.lane == lines.c.lane,
+            items.c.priority == lines.c.priority,
+            items.c.group_key == lines.c.group_key,
         )
+        .correlate(lines)
         .scalar_subquery()
     )
-    later = case((first < bindparam("at"), bindparam("at")), else_=first)
-    return (
-        update(lines)
-        .where(
-            lines.c.lane == bindparam("a_lane"),
-            lines.c.priority == bindparam("a_priority"),
-            lines.c.group_key == bindparam("a_group"),
-        )
-        .values(next_at=later)
-    )
+    return case((first < at, at), else_=first)
 
 
 def batches(rows: Sequence[Any], size: int = MOST_AT_ONCE) -> Iterator[Sequence[Any]]:

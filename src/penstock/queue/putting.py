@@ -26,6 +26,8 @@ def put_items(
     unit: Unit, wanted: Sequence[Item], limits: Mapping[str, LaneLimit], *, are_new: bool
 ) -> list[Receipt]:
     """Put items; their ids are looked for unless they are new."""
+    if not wanted:
+        return []
     unit.take_turns("put")
     known = _Known(unit, wanted, are_new=are_new)
     room = _Room(unit, limits, wanted)

@@ -94,16 +94,8 @@ class Resender:
         for some in batches(due, LINES_AT_ONCE):
             found |= self._quiet(unit, some, share)
         named = Counter(found.values())
-        rows = [
-            {
-                "a_lane": line.lane,
-                "a_priority": line.priority,
-                "a_group": line.group,
-                "at": unit.now + (0 if named[line] >= share else int(REST * 1000)),
-            }
-            for line in sorted(due)
-        ]
-        unit.run(look_again(), rows)
+        rested = unit.now + int(REST * 1000)
+        look_again(unit, {line: unit.now if named[line] >= share else rested for line in due})
         noted = (nudge for some in batches(list(found)) for nudge in _note(unit, some))
         nudges = {nudge.item: nudge for nudge in noted}
         return [nudges[item] for item in _in_turns(found) if item in nudges]

@@ -14,6 +14,7 @@ from zlib import crc32
 
 from sqlalchemy import (
     ARRAY,
+    BigInteger,
     BindParameter,
     Column,
     ColumnElement,
@@ -31,6 +32,7 @@ from sqlalchemy import (
     text,
     tuple_,
 )
+from sqlalchemy import Dialect as EngineDialect
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, StatementError
@@ -114,6 +116,8 @@ class InsertText(NamedTuple):
 Columns = tuple[ColumnElement[str], ColumnElement[str]]
 #: Texts with their values: those of one row, or a list of those of many.
 Spread = Iterator[tuple[str, Any]]
+#: What a column may have one of.
+Values = Sequence[str] | Sequence[int]
 
 
 class Dialect(Protocol):
@@ -156,7 +160,13 @@ class Dialect(Protocol):
         """The calls of the driver that insert some rows quickest."""
         ...
 
-    def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
+    def spread_update(
+        self, table: Table, names: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+    ) -> Spread:
+        """The calls of the driver that update some rows quickest; the first value is the id."""
+        ...
+
+    def among(self, column: ColumnElement[Any], values: Values) -> ColumnElement[bool]:
         """Whether a column has one of some values: one parameter, however many there are."""
         ...
 
@@ -295,7 +305,12 @@ class Sqlite:
             yield _of_rows(insert, size), tuple(chain.from_iterable(rows[at : at + size]))
             at += size
 
-    def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
+    def spread_update(
+        self, table: Table, names: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+    ) -> Spread:
+        yield _update_of_row(table, names), [(*values[1:], values[0]) for values in rows]
+
+    def among(self, column: ColumnElement[Any], values: Values) -> ColumnElement[bool]:
         each = func.json_each(bindparam(None, dump(values), Text)).table_valued("value")
         return column.in_(select(each.c.value))
 
@@ -408,7 +423,16 @@ class Postgres:
         """One statement for all rows, which come as one list of values for each column."""
         yield _of_lists(insert), tuple(list(values) for values in zip(*rows, strict=True))
 
-    def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
+    def spread_update(
+        self, table: Table, names: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+    ) -> Spread:
+        dialect = self.writing.dialect
+        yield (
+            _update_of_lists(dialect, table, names),
+            tuple(list(values) for values in zip(*rows, strict=True)),
+        )
+
+    def among(self, column: ColumnElement[Any], values: Values) -> ColumnElement[bool]:
         return column == any_(_array(values))
 
     def among_pairs(
@@ -440,8 +464,11 @@ class Postgres:
         return code.startswith(PASSING)
 
 
-def _array(values: Sequence[str]) -> BindParameter[Any]:
-    return bindparam(None, [storable(value) for value in values], ARRAY(Text))
+def _array(values: Values) -> BindParameter[Any]:
+    """Texts or numbers as one parameter."""
+    kind = ARRAY(BigInteger if values and isinstance(values[0], int) else Text)
+    plain = [storable(value) if isinstance(value, str) else value for value in values]
+    return bindparam(None, plain, kind)
 
 
 def first_line(error: Exception) -> str:
@@ -510,6 +537,28 @@ def _of_lists(insert: InsertText) -> str:
     end = rest[len(", ".join(values)) + 1 :]
     lists = ", ".join(f"{value}[]" for value in values)
     return f"{start} SELECT * FROM unnest({lists}){end}"  # noqa: S608 - made of our own INSERT
+
+
+@lru_cache(maxsize=256)
+def _update_of_row(table: Table, names: tuple[str, ...]) -> str:
+    """An UPDATE of one row; the id is the last of its values."""
+    key, *others = names
+    new = ", ".join(f'"{name}" = ?' for name in others)
+    return f'UPDATE {table.name} SET {new} WHERE "{key}" = ?'  # noqa: S608 - names of our own
+
+
+@lru_cache(maxsize=256)
+def _update_of_lists(dialect: EngineDialect, table: Table, names: tuple[str, ...]) -> str:
+    """An UPDATE of as many rows as its lists are long."""
+    key, *others = names
+    kinds = [table.c[name].type.compile(dialect) for name in names]
+    lists = ", ".join(f"${place}::{kind}[]" for place, kind in enumerate(kinds, 1))
+    quoted = ", ".join(f'"{name}"' for name in names)
+    new = ", ".join(f'"{name}" = fresh."{name}"' for name in others)
+    return (
+        f"UPDATE {table.name} SET {new} FROM unnest({lists}) AS fresh ({quoted}) "  # noqa: S608
+        f'WHERE {table.name}."{key}" = fresh."{key}"'
+    )
 
 
 def _begin_with(begin: str) -> Callable[[Connection], None]:
