@@ -22,6 +22,7 @@ from penstock.kernel.model import (
     UrlSpecific,
     Wait,
 )
+from penstock.queue.lanes import Provident
 from penstock.queue.ports import Bury, Claim, Item
 from penstock.queue.tables import items
 from penstock.workloads.catalog.model import DOWNLOADS, PARSES, Status
@@ -42,7 +43,16 @@ from tests.crawlers import (
     unchanged,
 )
 from tests.monitors import ROBOTS_DENY
-from tests.stores import Stores, counted, enter_worker, lose_worker, pending, result_of, rows_of
+from tests.stores import (
+    Stores,
+    counted,
+    enter_worker,
+    lose_worker,
+    pending,
+    result_of,
+    rows_of,
+    statements_of,
+)
 
 DAY = 86_400
 MINUTE_MS = 60_000
@@ -285,6 +295,46 @@ async def test_what_was_paused_or_deactivated_since_it_was_queued_is_not_begun(
     await crawler.tasks.resume(Filter(paused=True))
     await crawler.domains.activate("other.test", WHO)
     assert len(await crawler.due()) == 2
+
+
+async def test_pages_that_begin_together_are_begun_with_one_statement(crawler: Crawler) -> None:
+    await crawler.submit(*shop(2, 3, 4), *shop(1, host="other.test"))
+    claims = await crawler.due()
+    with statements_of(crawler.store) as said:
+        results = await asyncio.gather(*(crawler.begin(claim, showing()) for claim in claims))
+    assert len(claims) == 5
+    assert sum("UPDATE crawl_tasks" in each for each in said) == 1
+    await crawler.settle(*results)
+
+    claims = await crawler.claims(PARSES)
+    with statements_of(crawler.store) as said:
+        results = await asyncio.gather(*(crawler.begin(claim, showing()) for claim in claims))
+    assert len(claims) == 5
+    assert sum("UPDATE crawl_tasks" in each for each in said) == 1
+    assert sum("FROM domains" in each for each in said) == 1
+    await crawler.settle(*results)
+
+    assert {row["status"] for row in await crawler.all_tasks()} == {"completed"}
+
+
+async def test_of_pages_that_begin_together_only_those_that_are_to_be_begun_are(
+    crawler: Crawler,
+) -> None:
+    await crawler.submit(*shop(2, 3))
+    claims = await crawler.due()
+    first = (await crawler.all_tasks())[0]
+    await crawler.tasks.pause(Filter(ids=(first["id"],)))
+
+    lane = crawler.lanes[DOWNLOADS]
+    assert isinstance(lane, Provident)
+    refusals = await asyncio.gather(*(lane.provide(claim) for claim in claims))
+
+    withdrawn = {claim.payload["task"] for claim, why in zip(claims, refusals, strict=True) if why}
+    assert withdrawn == {first["id"]}
+    assert Counter(row["status"] for row in await crawler.all_tasks()) == {
+        "crawling": 2,
+        "queued": 1,
+    }
 
 
 async def test_what_is_paused_while_it_is_fetched_comes_to_its_end(crawler: Crawler) -> None:

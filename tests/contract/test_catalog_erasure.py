@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.catalog.audit import audit
 from penstock.workloads.catalog.erasure import erase_page
-from penstock.workloads.catalog.holding import begin, held
+from penstock.workloads.catalog.holding import Begins, held
 from penstock.workloads.catalog.model import DOWNLOADS, Status
 from penstock.workloads.catalog.settings import CatalogSettings
 from penstock.workloads.catalog.tables import (
@@ -164,7 +165,8 @@ async def test_a_worker_that_has_the_page_finds_that_it_is_theirs_no_more(
 ) -> None:
     queue = await stores.queue()
     claim = await claimed(stores, queue, rows)
-    assert await store.write(lambda unit: begin(unit, claim, [Status.QUEUED], Status.CRAWLING))
+    begins = partial(Begins, Status.QUEUED, Status.CRAWLING)
+    assert claim.id in await store.write(lambda unit: unit.tally(begins).add(claim))
 
     counts, _ = await erase_page(store, URL, unheard)
     page = Page(URL, 200, {}, b"<p>", 0.1)

@@ -34,9 +34,9 @@ from penstock.store.unit import Unit
 from penstock.workloads.catalog.holding import (
     GATE,
     WITHDRAWN,
+    Begins,
     Held,
     attempt_row,
-    begin,
     give_back,
     held,
     write_attempts,
@@ -114,12 +114,8 @@ class DownloadLane:
 
     async def provide(self, claim: Claim) -> Failure | None:
         """Why an item is not to be begun any more."""
-        active = select(domains.c.id).where(domains.c.is_active)
-        also = (crawl_tasks.c.is_paused.is_(False), crawl_tasks.c.domain_id.in_(active))
-        is_ours = await self._store.write(
-            lambda unit: begin(unit, claim, [Status.QUEUED], Status.CRAWLING, *also), "settle"
-        )
-        return None if is_ours else WITHDRAWN
+        begun = await self._store.write(lambda unit: unit.tally(_begins).add(claim), "settle")
+        return None if claim.id in begun else WITHDRAWN
 
     def request(self, claim: Claim) -> Request:
         if not _is_readable(claim):
@@ -249,6 +245,12 @@ class DownloadLane:
                 "turn_key": 0,
             }
         return failed(unit, each, trouble, self._settings)
+
+
+def _begins() -> Begins:
+    active = select(domains.c.id).where(domains.c.is_active)
+    also = (crawl_tasks.c.is_paused.is_(False), crawl_tasks.c.domain_id.in_(active))
+    return Begins(Status.QUEUED, Status.CRAWLING, *also)
 
 
 def _is_readable(claim: Claim) -> bool:

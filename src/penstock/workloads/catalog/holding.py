@@ -7,7 +7,7 @@ somebody stopped it meanwhile, and changes nothing.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, select, update
+from sqlalchemy import ColumnElement, select, update
 
 from penstock.core.ids import new_id
 from penstock.kernel.model import Outcome, Refused
@@ -22,9 +22,11 @@ from penstock.workloads.catalog.troubles import Trouble, error_row
 #: The gate of our own that says that an item is not wanted any more.
 GATE = "task"
 WITHDRAWN = Refused("withdrawn", "the task was paused, stopped or given to another", gate=GATE)
+#: What it takes to carry out a task that is begun.
+BEGUN = ("item_id", "domain_id", "url", "parser", "html_path", "html_url", "html_headers")
 #: What is written back of a task.
 WRITTEN = (
-    *("status", "scheduled_at", "started_at", "completed_at", "retry_count", "error_message"),
+    *("id", "status", "scheduled_at", "started_at", "completed_at", "retry_count", "error_message"),
     *("crawl_interval", "next_crawl_at", "html_path", "html_at", "html_headers", "html_url"),
     *(
         "page_hash",
@@ -47,20 +49,43 @@ class Held(NamedTuple):
     domain: Row
 
 
-def begin(
-    unit: Unit, claim: Claim, before: Sequence[Status], now_is: Status, *also: ColumnElement[bool]
-) -> bool:
-    """Say that a task is begun; False if it is not ours, or not to be begun any more."""
-    statement = update(crawl_tasks).where(
-        crawl_tasks.c.id == claim.payload["task"],
-        crawl_tasks.c.item_id == claim.id,
-        crawl_tasks.c.status.in_([status.value for status in (*before, now_is)]),
-        *also,
-    )
-    values = {"status": now_is.value, "updated_at": unit.now}
-    if now_is is Status.CRAWLING:
-        values["started_at"] = unit.now
-    return unit.run(statement.values(values)).rowcount > 0
+class Begins:
+    """Tasks that are begun in one transaction: many of them cost as much as one."""
+
+    def __init__(self, before: Status, now_is: Status, *also: ColumnElement[bool]) -> None:
+        self._statuses = [before.value, now_is.value]
+        self._now_is = now_is
+        self._also = also
+        self._tasks: dict[str, str] = {}
+        self._begun: dict[str, Row] = {}
+
+    def add(self, claim: Claim) -> Mapping[str, Row]:
+        """Begin the task of an item; those that are begun are known when the transaction is over.
+
+        They are in what this returns, by the ids of their items. One that is not there is not
+        ours, or not to be begun any more.
+        """
+        self._tasks[claim.id] = claim.payload["task"]
+        return self._begun
+
+    def write(self, unit: Unit) -> None:
+        values = {"status": self._now_is.value, "updated_at": unit.now}
+        if self._now_is is Status.CRAWLING:
+            values["started_at"] = unit.now
+        tasks = crawl_tasks.c
+        statement = (
+            update(crawl_tasks)
+            .where(
+                # An item is of one task alone: where both are among them, they belong together.
+                unit.among(tasks.id, sorted(self._tasks.values())),
+                unit.among(tasks.item_id, list(self._tasks)),
+                tasks.status.in_(self._statuses),
+                *self._also,
+            )
+            .values(values)
+            .returning(*(tasks[name] for name in BEGUN))
+        )
+        self._begun |= {row["item_id"]: row for row in unit.rows(statement)}
 
 
 def held(unit: Unit, results: Sequence[Result]) -> list[Held]:
@@ -98,18 +123,7 @@ def give_back(unit: Unit, task: Row, at: int | None = None) -> Row:
 
 def write_tasks(unit: Unit, tasks: Sequence[Row]) -> None:
     """Write tasks back as they are now."""
-    if not tasks:
-        return
-    kinds = {name: crawl_tasks.c[name].type for name in WRITTEN}
-    statement = (
-        update(crawl_tasks)
-        .where(crawl_tasks.c.id == bindparam("an_id"))
-        .values({name: bindparam(f"a_{name}", type_=kinds[name]) for name in WRITTEN})
-    )
-    values = [
-        {"an_id": task["id"], **{f"a_{name}": task[name] for name in WRITTEN}} for task in tasks
-    ]
-    unit.run(statement, values)
+    unit.update_all(crawl_tasks, [{name: task[name] for name in WRITTEN} for task in tasks])
 
 
 def write_attempts(unit: Unit, rows: Sequence[Mapping[str, Any]]) -> None:

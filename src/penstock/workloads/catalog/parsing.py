@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
-
 from penstock.blobs.ports import Blobs
 from penstock.core.errors import SettingsError, UrlError
 from penstock.core.money import to_minor
@@ -36,9 +34,9 @@ from penstock.store.unit import Unit
 from penstock.workloads.catalog.downloading import PutIn, completed, failed
 from penstock.workloads.catalog.holding import (
     WITHDRAWN,
+    Begins,
     Held,
     attempt_row,
-    begin,
     give_back,
     held,
     sites_of,
@@ -57,7 +55,6 @@ from penstock.workloads.catalog.model import (
     Status,
 )
 from penstock.workloads.catalog.settings import CatalogSettings
-from penstock.workloads.catalog.tables import crawl_tasks
 from penstock.workloads.catalog.troubles import Trouble
 
 #: Bytes of a page that are read in no time to speak of.
@@ -128,7 +125,8 @@ class ParseLane:
     async def do(self, claim: Claim) -> Outcome:
         """Read the page of a task."""
         request = self.request(claim)
-        task = await self._store.write(lambda unit: _begin(unit, claim), "settle")
+        begun = await self._store.write(lambda unit: unit.tally(_Begins).add(claim), "settle")
+        task = begun.get(claim.id)
         if task is None:
             return _without_page(request, WITHDRAWN)
         body = await self._blobs.get(task["html_path"]) if task["html_path"] else None
@@ -299,15 +297,19 @@ class ParseLane:
         return task | {"parser_version": _version(each), "accept_next": False}
 
 
-def _begin(unit: Unit, claim: Claim) -> Row | None:
-    """Say that a task is parsed, and give what it takes to do so."""
-    if not begin(unit, claim, [Status.DOWNLOADED], Status.PARSING):
-        return None
-    query = select(crawl_tasks).where(crawl_tasks.c.id == claim.payload["task"])
-    task = next(unit.rows(query))
-    domain = sites_of(unit, {task["domain_id"]})[task["domain_id"]]
-    parser = task["parser"] or domain["parser"]
-    return {**task, "parser": parser, "domain_name": domain["domain_name"]}
+class _Begins(Begins):
+    """Tasks whose pages are parsed, with what their domains say of that."""
+
+    def __init__(self) -> None:
+        super().__init__(Status.DOWNLOADED, Status.PARSING)
+
+    def write(self, unit: Unit) -> None:
+        super().write(unit)
+        sites = sites_of(unit, {task["domain_id"] for task in self._begun.values()})
+        for task in self._begun.values():
+            domain = sites[task["domain_id"]]
+            task["parser"] = task["parser"] or domain["parser"]
+            task["domain_name"] = domain["domain_name"]
 
 
 def _without_page(request: Request, failure: Failure) -> Outcome:

@@ -6,11 +6,11 @@ lately, then who was not crawled for longest. A long list of one site is in nobo
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Select, func, select, update
 
 from penstock.core.clock import Clock
 from penstock.core.errors import SettingsError, UrlError
@@ -175,18 +175,15 @@ def _pending(unit: Unit) -> Counter[str]:
     )
 
 
-def _queued(unit: Unit, put: Sequence[tuple[Mapping[str, Any], Item, Receipt]]) -> None:
+def _queued(unit: Unit, put: Sequence[tuple[Row, Item, Receipt]]) -> None:
     accepted = [
-        {"an_id": task["id"], "an_item": item.id}
+        {
+            "id": task["id"],
+            "status": Status.QUEUED.value,
+            "item_id": item.id,
+            "updated_at": unit.now,
+        }
         for task, item, receipt in put
         if receipt.status != "rejected"
     ]
-    if not accepted:
-        return
-    statement = update(crawl_tasks).where(crawl_tasks.c.id == bindparam("an_id"))
-    unit.run(
-        statement.values(
-            status=Status.QUEUED.value, item_id=bindparam("an_item"), updated_at=unit.now
-        ),
-        accepted,
-    )
+    unit.update_all(crawl_tasks, accepted)
