@@ -44,6 +44,8 @@ TRACKING_PARAMETERS = frozenset(
 )
 TRACKING_PREFIX = "utm_"
 
+#: Parsers take more, but a name with other characters is nobody's; `_` is in some that are used.
+_NOT_IN_A_NAME = re.compile(r"[^a-z0-9._-]")
 _NOT_IN_A_URL = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 
 
@@ -124,13 +126,17 @@ def check_host(host: str) -> str:
     labels = name.split(".")
     if len(name) > MAX_HOST_LENGTH or not all(0 < len(x) <= MAX_LABEL_LENGTH for x in labels):
         raise UrlError("host", "the host name has an empty or too long label")
+    if _NOT_IN_A_NAME.search(name):
+        raise UrlError("host", "the host name has characters that no site's name has")
     return name
 
 
 def bare_host(text: str) -> str:
     """A host name that somebody wrote down, as a key; raise `UrlError` if it is more or less."""
-    url = parse(f"http://{text.strip()}/")
-    if url.target != "/" or url.port != DEFAULT_PORTS["http"]:
+    name = text.strip()
+    is_bare_address = ":" in name and ip_literal(name) is not None
+    url = parse(f"http://[{name}]/" if is_bare_address else f"http://{name}/")
+    if "#" in name or url.target != "/" or url.port != DEFAULT_PORTS["http"]:
         raise UrlError("host", "this is not a bare host name")
     return url.host
 

@@ -7,7 +7,14 @@ import sys
 import pytest
 
 from penstock.core.errors import UrlError
-from penstock.core.urls import MAX_URL_LENGTH, canonical, identity, parse, registrable_domain
+from penstock.core.urls import (
+    MAX_URL_LENGTH,
+    bare_host,
+    canonical,
+    identity,
+    parse,
+    registrable_domain,
+)
 
 #: Refuses every look-up and connection, then asks for a domain.
 WITHOUT_NETWORK = """
@@ -75,6 +82,9 @@ def test_registrable_domain_never_touches_the_network() -> None:
         ("http://a..b/", "host"),
         ("http://./", "host"),
         (f"http://{'a' * 64}.com/", "host"),
+        ("http://*.example.com/", "host"),
+        ("http://!/", "host"),
+        ("http://a;b.com/", "host"),
         (f"http://{'abc.' * 64}com/", "host"),
         ("http://example.com/" + "a" * MAX_URL_LENGTH, "length"),
         ("http://example.com/" + "é" * (MAX_URL_LENGTH // 2), "length"),
@@ -85,6 +95,16 @@ def test_what_is_not_taken_is_refused_with_the_rule(text: str, rule: str) -> Non
         parse(text)
 
     assert refused.value.rule == rule
+
+
+def test_a_bare_host_is_a_name_or_an_address_and_nothing_else() -> None:
+    written = (" Example.COM. ", "a_b.com", "192.0.2.7", "[2001:DB8::7]", "2001:db8:0::7")
+    assert [bare_host(text) for text in written] == [
+        *("example.com", "a_b.com", "192.0.2.7", "2001:db8::7", "2001:db8::7")
+    ]
+    for text in ("a#b", "a/b", "a?b", "a:8080", "*.com"):
+        with pytest.raises(UrlError):
+            bare_host(text)
 
 
 def test_error_does_not_repeat_the_url() -> None:

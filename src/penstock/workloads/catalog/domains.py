@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, select, update
 
 from penstock.core.errors import UrlError
 from penstock.core.ids import new_id
-from penstock.core.urls import bare_host, parse, registrable_domain
+from penstock.core.urls import bare_host, parse
 from penstock.extract.registry import Registry
 from penstock.kernel.policy import PolicyEntry
 from penstock.products.announcing import Announce, source_message
@@ -213,10 +213,11 @@ def _read_name(name_or_url: str) -> tuple[str, str]:
         if "://" in name_or_url:
             url = parse(name_or_url)
             return url.domain, url.origin
-        host = bare_host(name_or_url)
+        name = bare_host(name_or_url)
+        site = parse(f"https://{f'[{name}]' if ':' in name else name}/")
     except UrlError as error:
         raise invalid("domain", str(error)) from error
-    return registrable_domain(host), f"https://{host}"
+    return site.domain, site.origin
 
 
 def _edit(unit: Unit, row: Row, values: Mapping[str, Any], who: str) -> Row:
