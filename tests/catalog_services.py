@@ -47,7 +47,7 @@ async def patch(service: Service, path: str, body: Any, status: int = 200) -> An
 async def submitted(service: Service, *urls: str, **options: Any) -> dict[str, Any]:
     """Pages that were handed in, crawled to their end: how far the submission has come."""
     accepted = await post(service, "/admin/tasks", {"urls": urls, **options}, 202)
-    return await over(service, accepted["id"])
+    return await over(service, accepted["submission_id"])
 
 
 async def over(service: Service, submission_id: str) -> dict[str, Any]:

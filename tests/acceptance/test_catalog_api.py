@@ -62,11 +62,11 @@ async def test_pages_are_handed_in_watched_and_found(service: Service) -> None:
     assert (accepted["accepted"], accepted["refused"]) == (12, 1)
     assert accepted["refusals"][0]["url"] == "ftp://x.test/"
 
-    events = (await service.get(f"/admin/submissions/{accepted['id']}/events")).text
+    events = (await service.get(f"/admin/submissions/{accepted['submission_id']}/events")).text
     assert events.startswith("event: progress\n")
     assert events.split("\n\n")[-2].startswith("event: end\n")
-    assert accepted["id"] in events.split("\n\n")[-2]
-    progress = await get(service, f"/admin/submissions/{accepted['id']}")
+    assert accepted["submission_id"] in events.split("\n\n")[-2]
+    progress = await get(service, f"/admin/submissions/{accepted['submission_id']}")
     assert (progress["tasks"]["completed"], progress["total"]) == (12, 12)
     assert progress["is_over"]
 
@@ -212,7 +212,7 @@ async def test_a_sitemap_is_handed_in_whole(tmp_path: Path) -> None:
         body = {"sitemap_url": "http://goods02.test/sitemap.xml", "priority": 2}
         accepted = await post(service, "/admin/tasks", body, 202)
         assert (accepted["origin"], accepted["status"]) == ("sitemap", "reading")
-        progress = await over(service, accepted["id"])
+        progress = await over(service, accepted["submission_id"])
     assert (progress["accepted"], progress["tasks"]["completed"]) == (6, 6)
 
 
@@ -250,7 +250,7 @@ async def test_many_tasks_are_steered_by_a_filter(idle: Service) -> None:
         return number
 
     assert await act("pause", {"domain": "goods02.test"}) == 3
-    assert await act("prioritise", {"submission": accepted["id"]}, priority=2) == 9
+    assert await act("prioritise", {"submission": accepted["submission_id"]}, priority=2) == 9
     assert await act("resume", {"paused": True}) == 3
     assert await act("stop", {"url": "goods03.test/"}) == 3
     assert await act("retry", {"status": "failed"}) == 3
@@ -365,7 +365,8 @@ async def test_domains_are_added_changed_and_switched(idle: Service) -> None:
     domain = await post(idle, "/admin/domains", body, 201)
     assert (domain["domain_name"], domain["crawl_delay_seconds"]) == ("goods01.test", 3)
     await post(idle, "/admin/domains", body, 409)
-    await post(idle, "/admin/domains", {"domain": "no domain"}, 422)
+    for odd in ("no domain", "*.goods01.test", "goods01.test#here", "http://!/"):
+        await post(idle, "/admin/domains", {"domain": odd}, 422)
     edited = await patch(idle, "/admin/domains/goods01.test", {"max_concurrent_requests": 2})
     assert edited["max_concurrent_requests"] == 2
     await patch(idle, "/admin/domains/goods01.test", {"crawl_delay_seconds": None}, 422)
@@ -380,6 +381,12 @@ async def test_domains_are_added_changed_and_switched(idle: Service) -> None:
     [second] = await get(idle, "/admin/domains", cursor=answer["meta"]["next_cursor"])
     assert second["domain_name"] == "goods02.test"
     await get(idle, "/admin/domains/nowhere.test", 404)
+
+
+async def test_an_address_is_a_domain_of_its_own(idle: Service) -> None:
+    made = await post(idle, "/admin/domains", {"domain": "[2001:db8::7]"}, 201)
+    assert (made["domain_name"], made["base_url"]) == ("2001:db8::7", "https://[2001:db8::7]")
+    assert (await get(idle, "/admin/domains/2001:db8::7"))["id"] == made["id"]
 
 
 async def test_lists_come_in_parts(idle: Service) -> None:

@@ -5,6 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
 
+from pydantic import AliasChoices, Field
+
 from penstock.client.models import Model
 
 CrawlStatus = Literal[
@@ -46,7 +48,7 @@ class CrawlTask(Model):
 class Submission(Model):
     """URLs that were submitted together; `refusals` names those that were not taken."""
 
-    id: str
+    id: str = Field(validation_alias=AliasChoices("id", "submission_id"))
     origin: str
     origin_name: str | None = None
     status: Literal["reading", "accepted", "failed"]

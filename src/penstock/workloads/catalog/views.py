@@ -99,13 +99,7 @@ class CountsView(BaseModel):
     failed: int
 
 
-class SubmissionView(BaseModel):
-    """URLs that somebody submitted together.
-
-    `status` is `reading` while a sitemap is walked, then `accepted` or `failed`.
-    """
-
-    id: str = Field(examples=[AN_ID])
+class _Submission(BaseModel):
     origin: str = Field(examples=["urls"])
     origin_name: str | None
     status: str = Field(examples=["accepted"])
@@ -120,6 +114,15 @@ class SubmissionView(BaseModel):
     updated_at: str
 
 
+class SubmissionView(_Submission):
+    """URLs that somebody submitted together.
+
+    `status` is `reading` while a sitemap is walked, then `accepted` or `failed`.
+    """
+
+    id: str = Field(examples=[AN_ID])
+
+
 class RefusalView(BaseModel):
     """A URL that cannot be crawled, and why."""
 
@@ -127,9 +130,13 @@ class RefusalView(BaseModel):
     reason: str
 
 
-class AcceptedView(SubmissionView):
-    """A submission that was taken on, and the first of those URLs that were not."""
+class AcceptedView(_Submission):
+    """A submission that was taken on, and the first of those URLs that were not.
 
+    Its tasks are many: the id is that of the submission, and is called so.
+    """
+
+    submission_id: str = Field(examples=[AN_ID])
     refusals: list[RefusalView]
 
 
@@ -269,7 +276,8 @@ def view_submission(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def view_accepted(row: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
     """A submission that was taken on."""
-    return {**view_submission(row), "refusals": tally.as_json()["refusals"]}
+    found = view_submission(row)
+    return {"submission_id": found.pop("id"), **found, "refusals": tally.as_json()["refusals"]}
 
 
 def view_progress(progress: Progress) -> dict[str, Any]:
