@@ -22,7 +22,7 @@ BEGIN = 1_600_000_000_000
 #: Runs of the last week: every target is read daily, so many of a shop together.
 RUN_SIZE, WEEK = 20, 7
 
-_SERIES = """
+SERIES = """
     WITH RECURSIVE series(i) AS (
         SELECT CAST(:first AS BIGINT) UNION ALL SELECT i + 1 FROM series WHERE i + 1 < :last
     )
@@ -34,35 +34,35 @@ _PRODUCT = f"('{_ZEROS}' || ({_FIRST} + i % :products))"
 _SHOP = "(i * :shops / :total)"
 _URL = f"('http://shop' || {_SHOP} || '.test/product/' || i)"
 
-_TARGETS = f"""{_SERIES}
+_TARGETS = f"""{SERIES}
     INSERT INTO scrape_targets (id, url, canonical_url, source_id, adapter_id, source_product_id,
         last_status, next_due_at, created_at, updated_at)
     SELECT {_ID}, {_URL}, {_URL}, 'source' || {_SHOP}, 'product', {_ID},
         'ACCEPT', CAST(:now AS BIGINT) + 86400000 + i, :now, :now
     FROM series
 """
-_PRODUCTS = f"""{_SERIES}
+_PRODUCTS = f"""{SERIES}
     INSERT INTO products (id, name, created_at, updated_at)
     SELECT {_ID}, 'Product ' || i, CAST(:now AS BIGINT), :now FROM series
 """
-_KEYS = f"""{_SERIES}
+_KEYS = f"""{SERIES}
     INSERT INTO product_keys (key, product_id) SELECT 'offer:' || {_ID}, {_ID} FROM series
 """
-_OFFERS = f"""{_SERIES}
+_OFFERS = f"""{SERIES}
     INSERT INTO source_products (id, source_id, identity_key, product_id, url, title,
         adapter_version, created_at, updated_at)
     SELECT {_ID}, 'source' || {_SHOP}, 'PID:' || i, {_PRODUCT}, {_URL}, 'Product ' || i,
         '1', CAST(:now AS BIGINT), :now
     FROM series
 """
-_RESULTS = f"""{_SERIES}
+_RESULTS = f"""{SERIES}
     INSERT INTO scrape_results (id, target_id, run_id, at, fetch_status, verdict, adapter_version,
         document)
     SELECT {_ID}, {_ID}, '{_ZEROS}' || ({_FIRST} + i / {RUN_SIZE}),
         CAST(:now AS BIGINT) - 86400000, 'ok', 'ACCEPT', '1', '{{"product": {{}}}}'
     FROM series
 """
-_RUNS = f"""{_SERIES}
+_RUNS = f"""{SERIES}
     INSERT INTO scrape_runs (id, adapter_id, adapter_version, source_id, retailer_id, "trigger",
         status, started_at, completed_at, duration_ms, urls_total, urls_over, urls_attempted,
         urls_succeeded, offers_extracted, offers_valid, field_counts, created_at)
@@ -121,19 +121,19 @@ def _make_shops(unit: Unit) -> None:
 
 async def make_targets(store: Store, number: int) -> None:
     """So many targets that are not due, each with an offer, a result, a price; a week's runs."""
-    await _fill(store, _PRODUCTS, number)
-    await _fill(store, _KEYS, number)
-    await _fill(store, _OFFERS, number, products=number)
-    await _fill(store, _TARGETS, number)
-    await _fill(store, _RUNS, number * WEEK // RUN_SIZE)
-    await _fill(store, _RESULTS, number)
+    await fill(store, _PRODUCTS, number)
+    await fill(store, _KEYS, number)
+    await fill(store, _OFFERS, number, products=number)
+    await fill(store, _TARGETS, number)
+    await fill(store, _RUNS, number * WEEK // RUN_SIZE)
+    await fill(store, _RESULTS, number)
     await make_prices(store, range(1))
 
 
 async def make_offers(store: Store, products: int, per_product: int) -> None:
     """Products, each of them sold by so many shops."""
-    await _fill(store, _PRODUCTS, products)
-    await _fill(store, _OFFERS, products * per_product, products=products)
+    await fill(store, _PRODUCTS, products)
+    await fill(store, _OFFERS, products * per_product, products=products)
 
 
 async def make_prices(store: Store, rounds: range) -> None:
@@ -142,7 +142,8 @@ async def make_prices(store: Store, rounds: range) -> None:
         await _run(store, _PRICES, {"round": number, "retailer": RETAILER, "now": BEGIN})
 
 
-async def _fill(store: Store, statement: str, number: int, **more: int) -> None:
+async def fill(store: Store, statement: str, number: int, **more: int) -> None:
+    """Run a statement that inserts rows of a series, until it has so many."""
     values = {"total": number, "shops": SHOPS, "now": int(time.time() * 1000), **more}
     for first in range(0, number, AT_ONCE):
         some = {"first": first, "last": min(first + AT_ONCE, number)}

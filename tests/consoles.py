@@ -274,7 +274,7 @@ async def walk(console: VisitedConsole, most: int = 200) -> list[str]:
     ahead, found = [ROOT], dict[str, str]()
     while ahead and len(found) < most:
         path = ahead.pop(0)
-        kind = "/".join(_NAME.sub("…", part) for part in path.partition("?")[0].split("/"))
+        kind = kind_of(path)
         if kind in found or kind in NO_PAGES:
             continue
         page = await console.get(path)
@@ -285,6 +285,12 @@ async def walk(console: VisitedConsole, most: int = 200) -> list[str]:
         links = LexborHTMLParser(page.text).css(f'a[href^="{ROOT}"]')
         ahead += [(link.attributes["href"] or ROOT).partition("#")[0] for link in links]
     return list(found.values())
+
+
+def kind_of(path: str) -> str:
+    """What pages of different things, at paths like this one, have in common."""
+    place = path.partition("?")[0]
+    return "/".join(_NAME.sub("…", part) for part in place.split("/"))
 
 
 def pages_of(console: RunningConsole) -> list[str]:
