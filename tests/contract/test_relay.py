@@ -135,3 +135,20 @@ async def test_old_events_are_forgotten_unless_they_are_owed(stores: Stores) -> 
     await post.announce("b")
     assert await post.log.forget(older_than=-1) == 1
     assert [event.message.id for event in await post.log.read()] == ["b"]
+
+
+async def test_what_is_owed_is_counted_per_sink_and_no_further_than_wanted(stores: Stores) -> None:
+    store = await stores.open()
+    owed = [("b", "waiting", 5), ("a", "parked", 3), ("a", "waiting", 1)]
+    rows = [
+        {"sink": sink, "seq": seq, "key": "k", "state": state, "attempts": 0, "next_at": 0}
+        for place, (sink, state, number) in enumerate(owed)
+        for seq in range(place * 100, place * 100 + number)
+    ]
+    await store.write(lambda unit: unit.insert_all(deliveries, rows))
+
+    counted = [tuple(row.values()) for row in await Deliveries(store).counts()]
+    some = [tuple(row.values()) for row in await Deliveries(store).counts(2)]
+
+    assert counted == [("a", "parked", 3), ("a", "waiting", 1), ("b", "waiting", 5)]
+    assert some == [("a", "parked", 3), ("a", "waiting", 1), ("b", "waiting", 3)]

@@ -92,6 +92,19 @@ async def test_depth_tells_what_is_due_parked_under_way_and_dead(
     assert await desk.depth() == Standing(waiting=4, parked=3, under_way=1, dead=1)
 
 
+async def test_depth_counts_no_further_than_it_is_told(desk: StoredDesk, queue: SqlQueue) -> None:
+    await desk.push(urls("a", 4))
+    await end(queue, GONE, 4)
+    await desk.push(urls("b", 3))
+    await end(queue, Release(60, park=True))
+    await desk.push(urls("c", 5))
+
+    found = await desk.depth(2)
+
+    assert found == Standing(waiting=3, parked=5, under_way=0, dead=3)
+    assert await desk.depth(100) == Standing(waiting=5, parked=3, under_way=0, dead=4)
+
+
 async def test_a_dead_letter_tells_what_went_wrong(desk: StoredDesk, queue: SqlQueue) -> None:
     await desk.push(["http://a.example/1"])
     await end(queue, GONE)

@@ -42,7 +42,9 @@ class RedisDesk:
         await self._queue.put(urls)
         return Pushed(len(urls))
 
-    async def depth(self) -> Standing:
+    async def depth(self, most: int | None = None) -> Standing:
+        """Redis knows how long its lists are."""
+        del most
         depth = await self._queue.depth()
         parked = sum(line.waiting for line in depth.parked.values())
         return Standing(depth.waiting, parked, sum(depth.claimed.values()), depth.dead)

@@ -29,4 +29,5 @@ deliveries = Table(
     Column("next_at", Moment, nullable=False),
     Column("error", CleanText),
     partial_index("ix_deliveries_waiting", "sink", "key", "seq", where="state = 'waiting'"),
+    partial_index("ix_deliveries_parked", "sink", "seq", where="state = 'parked'"),
 )

@@ -104,10 +104,10 @@ def _depth(unit: Unit) -> list[Depth]:
     numbers: dict[str, dict[State, int]] = {}
     for lane, state, number in unit.run(query):
         numbers.setdefault(lane, {})[State(state)] = number
-    return [Depth(lane, found, _oldest_due(unit, lane)) for lane, found in sorted(numbers.items())]
+    return [Depth(lane, found, oldest_due(unit, lane)) for lane, found in sorted(numbers.items())]
 
 
-def _oldest_due(unit: Unit, lane: str) -> float | None:
+def oldest_due(unit: Unit, lane: str) -> float | None:
     """For how many seconds a line with work has not been looked at."""
     firsts = [_first_with_work(lane, priority, unit.now) for priority in PRIORITIES]
     found = [at for at in unit.run(select(*firsts)).one() if at is not None]

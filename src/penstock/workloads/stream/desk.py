@@ -70,8 +70,12 @@ class Desk(Protocol):
         """Hand URLs in, in order; what is taken is kept."""
         ...
 
-    async def depth(self) -> Standing:
-        """How the queue stands."""
+    async def depth(self, most: int | None = None) -> Standing:
+        """How the queue stands.
+
+        Where counting costs something it stops after `most`: of what could be begun now, and of
+        what is dead, there is one more then. All that wait are always `waiting` and `parked`.
+        """
         ...
 
     async def dead(

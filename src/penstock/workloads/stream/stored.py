@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import and_, case, delete, func, or_, select
+from sqlalchemy import Select, and_, delete, func, or_, select
 
 from penstock.core.errors import UrlError
 from penstock.core.urls import parse
 from penstock.kernel.admission import Admission, refusal
 from penstock.kernel.model import Refused
-from penstock.queue.lines import IS_CLAIMED, IS_WAITING
+from penstock.queue.glance import IS_OF_LINE, waiting_and_claimed
+from penstock.queue.lines import IS_WAITING
 from penstock.queue.ports import Item, Queue, State
 from penstock.queue.tables import items, lines
 from penstock.store.store import Store
@@ -83,8 +84,8 @@ class StoredDesk:
         retry_after = max((each.retry_after or 0.0 for each in late.values()), default=None)
         return Pushed(len(receipts) - len(late), sorted([*rejected, *full]), retry_after)
 
-    async def depth(self) -> Standing:
-        return await self._store.read(_standing)
+    async def depth(self, most: int | None = None) -> Standing:
+        return await self._store.read(lambda unit: _standing(unit, most))
 
     async def dead(
         self, after: str | None = None, limit: int = 100, *, domain: str = "", reason: str = ""
@@ -165,32 +166,21 @@ def _look(unit: Unit, *, after: str | None, until: int | None) -> Sequence[Row]:
     return list(unit.rows(query.limit(AT_ONCE)))
 
 
-def _standing(unit: Unit) -> Standing:
-    is_ripe = case((items.c.not_before <= unit.now, 1), else_=0)
-    by_line = (
-        select(
-            items.c.priority,
-            items.c.group_key,
-            func.count().label("number"),
-            func.sum(is_ripe).label("ripe"),
-        )
-        .where(IS_WAITING, items.c.lane == NAME)
-        .group_by(items.c.priority, items.c.group_key)
-        .subquery()
-    )
-    line = and_(
-        lines.c.lane == NAME,
-        lines.c.priority == by_line.c.priority,
-        lines.c.group_key == by_line.c.group_key,
-    )
-    due = case((lines.c.next_at <= unit.now, by_line.c.ripe), else_=0)
-    query = select(func.sum(by_line.c.number), func.sum(due))
-    number, ready = unit.run(query.select_from(by_line.outerjoin(lines, line))).one()
-    waiting, all_waiting = int(ready or 0), int(number or 0)
-    claimed = select(func.count()).where(IS_CLAIMED, items.c.lane == NAME)
-    dead = select(func.count()).where(IS_DEAD)
-    under_way, dead_letters = (unit.run(each).scalar_one() for each in (claimed, dead))
-    return Standing(waiting, all_waiting - waiting, under_way, dead_letters)
+def _standing(unit: Unit, most: int | None) -> Standing:
+    waiting, claimed = waiting_and_claimed(unit).get(NAME, (0, 0))
+    is_due = and_(lines.c.lane == NAME, lines.c.next_at <= unit.now)
+    ready = select(items.c.id).join(lines, IS_OF_LINE)
+    ready = ready.where(IS_WAITING, is_due, items.c.not_before <= unit.now)
+    number = min(waiting, _up_to(unit, ready, most))
+    dead = _up_to(unit, select(items.c.id).where(IS_DEAD), most)
+    return Standing(number, waiting - number, claimed, dead)
+
+
+def _up_to(unit: Unit, query: Select[tuple[str]], most: int | None) -> int:
+    """How many rows there are; one more than `most` if there are more than that."""
+    some = query.limit(None if most is None else most + 1).subquery()
+    number: int = unit.run(select(func.count()).select_from(some)).scalar_one()
+    return number
 
 
 def _letter(row: Row) -> DeadLetter:

@@ -31,7 +31,8 @@ class ShortDesk:
                 self.taken.append(url)
         return Pushed(len(urls) - len(rejected), rejected)
 
-    async def depth(self) -> Standing:
+    async def depth(self, most: int | None = None) -> Standing:
+        del most
         return self._standing._replace(waiting=self._standing.waiting + len(self.taken))
 
     async def dead(
