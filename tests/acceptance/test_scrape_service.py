@@ -143,6 +143,12 @@ async def test_health_shows_pool_queue_and_proxies(tmp_path: Path, site: Site) -
 async def test_deliveries_of_callbacks_are_in_the_health_of_the_process(idle: Service) -> None:
     engine, platform = idle.engine, idle.platform
     async with open_webhooks(idle.settings, platform, engine.store, engine.heartbeat):
-        status = report(engine.station, platform.supervisors, platform.switches, platform.clock)
+        status = report(
+            engine.station,
+            platform.supervisors,
+            platform.switches,
+            platform.metrics,
+            platform.clock,
+        )
 
     assert status["duties"]["webhooks"]["state"] == "running"

@@ -13,6 +13,7 @@ from penstock.app import build
 from penstock.app.engine import Engine, open_engine, open_ready_store
 from penstock.core.clock import SystemClock
 from penstock.core.errors import BlobError
+from penstock.core.metrics import Metrics
 from penstock.events.log import EventLog
 from penstock.kernel.model import Outcome
 from penstock.kernel.policy import Pace, Rate
@@ -129,7 +130,7 @@ async def test_a_site_that_stays_down_makes_a_lane_in_which_nothing_succeeds(
         station = bench.engine.station
         await bench.engine.queue.put(products("down.test", 30))
         await eventually(lambda: station.progress.in_vain[NAME] >= 30 and not station.held)
-        told = report(station, [], Switches(), SystemClock())
+        told = report(station, [], Switches(), Metrics(), SystemClock())
         worker = {"id": "w", "kind": "worker", "silent_ms": 0, "status": told}
         ill = judge(await bench.engine.queue.depth(), [worker], {})
         await bench.engine.queue.put(products("shop01.test", 1, 30))

@@ -58,6 +58,7 @@ from penstock.queue.station import Station
 from penstock.queue.upkeep import Upkeep, forget_empty_lines
 from penstock.settings import Settings
 from penstock.store import migrate
+from penstock.store.outages import Outages
 from penstock.store.store import Store, open_store
 from penstock.web.waiting import Waiters
 from penstock.workloads.catalog.metrics import CatalogGauges
@@ -291,10 +292,11 @@ def _open_workloads(
 
 
 def _start_upkeep(platform: Platform, engine: Engine) -> None:
-    """What every process does beside its work: beat, and learn how fast domains may be asked."""
+    """What every process does beside its work: beat, note outages, learn the pace of domains."""
     store, policies, clock = engine.store, platform.policies, platform.clock
     start = engine.supervisor.start
     start("heartbeat", lambda: _keep_beating(platform, engine))
+    start("outages", Outages(store, platform.circuits, clock).keep_looking)
     start("paces of sources", lambda: keep_learning_paces(store, policies, clock))
     start("paces of domains", lambda: keep_learning_domains(store, policies, clock))
 
@@ -473,6 +475,12 @@ async def _keep_beating(platform: Platform, engine: Engine) -> None:
         await engine.station.forget()
 
     await engine.heartbeat.keep_beating(
-        lambda: report(engine.station, platform.supervisors, platform.switches, platform.clock),
+        lambda: report(
+            engine.station,
+            platform.supervisors,
+            platform.switches,
+            platform.metrics,
+            platform.clock,
+        ),
         lost,
     )

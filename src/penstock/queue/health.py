@@ -8,6 +8,7 @@ from sqlalchemy import and_, case, func, select
 
 from penstock.core.clock import Clock
 from penstock.core.errors import UrlError
+from penstock.core.metrics import Metrics
 from penstock.core.supervise import Supervisor
 from penstock.core.urls import parse
 from penstock.kernel.switches import EVERYTHING, Switches
@@ -122,7 +123,11 @@ def _largest_backlogs(unit: Unit, limit: int) -> list[Backlog]:
 
 
 def report(
-    station: Station, supervisors: Sequence[Supervisor], switches: Switches, clock: Clock
+    station: Station,
+    supervisors: Sequence[Supervisor],
+    switches: Switches,
+    metrics: Metrics,
+    clock: Clock,
 ) -> dict[str, Any]:
     """What one process says of itself with every heartbeat."""
     progress = station.progress
@@ -130,6 +135,8 @@ def report(
     return {
         "held": station.held,
         "done": dict(progress.done),
+        "pages": metrics.pages_fetched,
+        "failures": [[*names, number] for names, number in metrics.failures.items()],
         "last_success_age": _ages(progress.last_success, clock),
         "in_vain": dict(progress.in_vain),
         "last_try_age": _ages(progress.last_try, clock),

@@ -1,0 +1,32 @@
+"""Outages of domains, and an index of deliveries that were given up."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from penstock.store.migrations.pieces import create_partial
+
+revision = "0013"
+down_revision = "0012"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "outages",
+        sa.Column("rules", sa.Text, primary_key=True),
+        sa.Column("domain", sa.Text, primary_key=True),
+        sa.Column("began_at", sa.BigInteger, primary_key=True),
+        sa.Column("seen_at", sa.BigInteger, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("failures", sa.Integer, nullable=False),
+        sa.Column("backoff_ms", sa.BigInteger, nullable=False),
+    )
+    create_partial(
+        "uq_outages_open", "outages", ["rules", "domain"], "state <> 'closed'", unique=True
+    )
+    op.create_index("ix_outages_seen_at", "outages", ["seen_at"])
+    create_partial("ix_deliveries_parked", "deliveries", ["sink", "seq"], "state = 'parked'")
+
+
+def downgrade() -> None:
+    op.drop_index("ix_deliveries_parked", "deliveries")
+    op.drop_table("outages")
