@@ -1,4 +1,4 @@
-"""`python -m benchmarks.console`: how long the console's pages take with a million of everything."""
+"""`python -m benchmarks.console`: how long pages of the console take with a million of each."""
 
 import asyncio
 import sys
@@ -18,11 +18,11 @@ from benchmarks.crowd import make_crowd
 from benchmarks.monitor import ENGINES, store_of
 from benchmarks.report import machine, render_table
 from benchmarks.watched import tidy
-from penstock.app.engine import open_ready_store
 from penstock.core.clock import SystemClock
 from penstock.core.log import configure
-from penstock.settings import load_settings
+from penstock.store import migrate
 from penstock.store.settings import StoreSettings
+from penstock.store.store import open_store
 from tests.consoles import RunningConsole, console_on, kind_of, walk
 from tests.site import Site
 
@@ -91,10 +91,11 @@ async def measure(engine: str, rows: int) -> Mapping[str, Page]:
 
 async def crowd(where: Mapping[str, Any], rows: int) -> None:
     """Fill a store."""
-    settings = load_settings(store=where)
-    async with open_ready_store(settings, SystemClock()) as store:
+    settings = StoreSettings(**where)
+    async with open_store(settings, SystemClock()) as store:
+        await migrate.upgrade(store)
         await make_crowd(store, rows)
-    await tidy(StoreSettings(**where))
+    await tidy(settings)
 
 
 async def visit(where: Mapping[str, Any]) -> Mapping[str, Page]:
@@ -135,8 +136,7 @@ def tell(found: Mapping[str, Mapping[str, Page]], rows: int) -> str:
         f"The console with {rows:,} targets, offers, prices, results, queued URLs, scrape tasks, "
         "crawl tasks, products, errors, events, deliveries and errors of feeds each, on a real "
         f"port of the same process: the first look / the median / the worst of {LOOKS}, in ms. "
-        "A link `after=` is the second part of a list.\n\n"
-        + render_table(("page", *found), cells)
+        "A link `after=` is the second part of a list.\n\n" + render_table(("page", *found), cells)
     )
 
 

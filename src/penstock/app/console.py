@@ -17,6 +17,7 @@ from penstock.events.outbox import Outbox
 from penstock.notify.webhooks import TOPICS, WebhookSubscription
 from penstock.queue.upkeep import Upkeep
 from penstock.settings import Settings, explain
+from penstock.store.outages import Outages
 from penstock.store.switches import StoredSwitches
 from penstock.web.keys import KeyRing
 from penstock.workloads.scrape.service import ScrapeService
@@ -35,13 +36,11 @@ def open_console(
     if not settings.console.enabled:
         return []
     living = engine.living
-    workers = Upkeep(engine.store).workers
-    recent = Recent(platform.metrics, platform.circuits, workers, platform.clock)
+    recent = Recent(Upkeep(engine.store).workers, platform.clock)
     platform.supervisor.start("figures of the console", recent.keep_looking)
     services = Services(
         store=engine.store,
         clock=platform.clock,
-        queue=engine.queue,
         log=engine.log,
         webhooks=Outbox(engine.store, WebhookSubscription(), TOPICS),
         switches=StoredSwitches(engine.store),
@@ -49,8 +48,8 @@ def open_console(
         pipeline=platform.pipeline,
         circuits=platform.circuits,
         pacing=platform.pacing,
-        metrics=platform.metrics,
         recent=recent,
+        outages=Outages(engine.store, platform.circuits, platform.clock),
         proxies=proxies_on(settings, engine.store),
         monitor=monitor_of(settings, engine, platform.chance),
         scrape=scrape,

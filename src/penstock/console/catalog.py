@@ -100,7 +100,8 @@ async def _find(products: Products, typed: Mapping[str, str], after: str | None)
     place = read_cursor(after, order)
     wanted = reading.Filter(**said, sort=order, after=place, limit=PART + 1)
     rows = await products.list(wanted)
-    return Part(rows[:PART], cursor_of(rows[PART - 1], order) if len(rows) > PART else None)
+    following = cursor_of(rows[PART - 1], order) if len(rows) > PART else None
+    return Part([row | {"highlights": {}} for row in rows[:PART]], following)
 
 
 def _said(typed: Mapping[str, str]) -> dict[str, Any]:

@@ -17,13 +17,11 @@ FILES = {"console.css": "text/css", "console.js": "text/javascript", "icon.svg":
 
 def add_door(console: Console, settings: ConsoleSettings) -> None:
     """Let people in and out."""
-    door, router = Door(console.clock), console.router
+    door = Door(console.clock)
 
-    @router.get(f"{ROOT}/sign-in")
     async def ask(request: Request) -> Response:
         return console.render(_form(request), None, request)
 
-    @router.post(f"{ROOT}/sign-in")
     async def sign_in(request: Request) -> Response:
         address = request.client.host if request.client else ""
         if seconds := door.wait(address):
@@ -44,7 +42,6 @@ def add_door(console: Console, settings: ConsoleSettings) -> None:
         await console.sessions.end(request.cookies.get(COOKIE, ""))
         return _welcome(request, visitor, str(to), settings)
 
-    @router.post(f"{ROOT}/sign-out")
     async def sign_out(request: Request) -> Response:
         visitor = await console.visitor_of(request)
         async with request.form() as fields:
@@ -56,12 +53,17 @@ def add_door(console: Console, settings: ConsoleSettings) -> None:
         response.delete_cookie(COOKIE, path=ROOT, httponly=True, samesite="strict")
         return response
 
-    @router.get(f"{ROOT}/static/{{name}}")
-    async def static(name: str) -> Response:
+    async def static(request: Request) -> Response:
+        name = request.path_params["name"]
         if name not in FILES:
             raise NotFound("There is no such file")
         headers = {"Cache-Control": "max-age=300", "X-Content-Type-Options": "nosniff"}
         return FileResponse(STATIC / name, media_type=FILES[name], headers=headers)
+
+    console.route("/sign-in", "GET", ask)
+    console.route("/sign-in", "POST", sign_in)
+    console.route("/sign-out", "POST", sign_out)
+    console.route("/static/{name}", "GET", static)
 
 
 def add_nowhere(console: Console) -> None:

@@ -9,6 +9,8 @@ PART = 50
 #: Topics that were seen are offered as choices; no more than so many.
 MOST_TOPICS = 100
 DIGITS = 15
+#: More deliveries to one sink are not counted.
+MOST_COUNTED = 10_000
 DELIVERIES = "/events/deliveries"
 
 
@@ -40,7 +42,9 @@ def add(console: Console, services: Services) -> None:
 def _add_deliveries(console: Console, deliveries: Deliveries) -> None:
     @console.page(DELIVERIES)
     async def show(_ask: Ask) -> View:
-        values = {"counts": await deliveries.counts(), "parked": await deliveries.parked(PART)}
+        counts = await deliveries.counts(MOST_COUNTED)
+        values = {"counts": counts, "counted_to": MOST_COUNTED}
+        values |= {"parked": await deliveries.parked(PART)}
         return View("events_deliveries.html", {"title": "Deliveries", **values})
 
     @console.action(f"{DELIVERIES}/retry")

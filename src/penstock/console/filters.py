@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from typing import Any
 
 import orjson
+from markupsafe import Markup, escape
 
 from penstock.core.money import to_decimal
 
 NONE = "-"
+MARK = Markup("<mark>{}</mark>")
 KILO = 1024
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 STEPS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
@@ -119,6 +122,11 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
 
 
+def at_least(value: int, most: int) -> str:
+    """A number that was counted up to a bound, and no further."""
+    return f"{number(most)}+" if value > most else number(value)
+
+
 def size(value: int | None) -> str:
     """Bytes."""
     if value is None:
@@ -150,6 +158,16 @@ def words(status: Any) -> str:
     return str(status if status is not None else NONE).replace("_", " ").lower()
 
 
+def marked(html: str) -> Markup:
+    """What a search found, its words marked; all else that the HTML says stays text."""
+    before, *found = html.split("<em>")
+    pieces = [escape(unescape(before))]
+    for each in found:
+        word, _, after = each.partition("</em>")
+        pieces += [MARK.format(unescape(word)), escape(unescape(after))]
+    return Markup("").join(pieces)
+
+
 def pretty(value: Any) -> str:
     """Plain data, indented."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode()
@@ -161,9 +179,11 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "duration": duration,
     "money": money,
     "number": number,
+    "at_least": at_least,
     "size": size,
     "percent": percent,
     "look": look,
     "words": words,
+    "marked": marked,
     "pretty": pretty,
 }

@@ -2,11 +2,12 @@
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from penstock.console.charts import sparkline
+from penstock.console.events import MOST_COUNTED
 from penstock.console.kept import Kept
 from penstock.console.pages import ROOT, Ask, Console, Done, Form, View
 from penstock.console.recent import FAILURE, LANE, PAGES, Recent
@@ -17,8 +18,8 @@ from penstock.events.relay import Deliveries
 from penstock.kernel.fetchers.browser.processes import free_memory, memory_of, total_memory
 from penstock.kernel.ports import Slowed
 from penstock.kernel.switches import EVERYTHING
-from penstock.queue.health import Backlog, judge, largest_backlogs, longest_held
-from penstock.queue.ports import Depth
+from penstock.queue.glance import Crowds, Glance, glance, largest_crowds
+from penstock.queue.health import judge, longest_held
 from penstock.queue.upkeep import Upkeep
 from penstock.web.errors import invalid
 from penstock.workloads.live.model import FeedStatus, ScraperStatus
@@ -40,8 +41,8 @@ PAUSED = "Stop all contact: what is under way is broken off and done later, what
 class Work(NamedTuple):
     """What the queue holds; for how many seconds the oldest claim of each lane is held."""
 
-    depths: Sequence[Depth]
-    backlogs: Sequence[Backlog]
+    glance: Glance
+    crowds: Crowds
     held: Mapping[str, float]
 
 
@@ -63,10 +64,14 @@ class Stale(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """Deliveries that wait, and those that were given up, by who is to get them."""
+    """Deliveries that wait, and those that were given up, by who is to get them.
+
+    Of each no more than a number are counted; whether there are more of some.
+    """
 
     waiting: int
     parked: Mapping[str, int]
+    has_more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +99,24 @@ class Overview:
     async def show(self) -> dict[str, Any]:
         """The values of the page."""
         recent = self._of.recent
-        await recent.look_at_circuits()
+        await self._of.outages.look()
         paused = await self._of.switches.paused()
         work = await self._work.get()
         workers = await Upkeep(self._of.store).workers()
-        health = judge(work.depths, workers, paused, work.held)
+        health = judge(work.glance.depths, workers, paused, work.held)
         return {
             "health": health,
             "paused": paused,
             "lanes": [_lane(name, lane, recent) for name, lane in health.lanes.items()],
-            "backlogs": work.backlogs,
+            "uncounted": work.glance.uncounted,
+            "crowds": work.crowds,
+            "looks_since": recent.began_at,
             "pages": recent.per_minute(PAGES),
             "pages_line": _line(recent, "pages per minute", PAGES),
             "failed": recent.per_minute(FAILURE),
             "failed_line": _line(recent, "failures per minute", FAILURE),
             "failures": recent.failures()[:SHOWN],
-            "outages": recent.open(),
+            "outages": await self._of.outages.open(),
             "slowed": sorted(await self._of.pacing.slowed(), key=_by_end),
             "disabled": await self._disabled(),
             "stale": await self._feeds.get(),
@@ -124,8 +131,8 @@ class Overview:
     async def _look_at_work(self) -> Work:
         store = self._of.store
         return Work(
-            await self._of.queue.depth(),
-            await largest_backlogs(store, SHOWN),
+            await glance(store),
+            await largest_crowds(store, SHOWN),
             await longest_held(store, await self._of.switches.paused()),
         )
 
@@ -143,9 +150,10 @@ class Overview:
         return found
 
     async def _look_at_deliveries(self) -> Owed:
-        rows = await Deliveries(self._of.store).counts()
+        rows = await Deliveries(self._of.store).counts(MOST_COUNTED)
         parked = {row["sink"]: row["events"] for row in rows if row["state"] == "parked"}
-        return Owed(sum(row["events"] for row in rows if row["state"] == "waiting"), parked)
+        waiting = sum(row["events"] for row in rows if row["state"] == "waiting")
+        return Owed(waiting, parked, any(row["events"] > MOST_COUNTED for row in rows))
 
 
 def add(console: Console, services: Services) -> None:

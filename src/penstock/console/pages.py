@@ -6,6 +6,7 @@ rendered again every few seconds while somebody looks, and that block is sent if
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from penstock.web.files import event, event_stream
 
 ROOT = "/console"
 TEMPLATES = Path(__file__).with_name("templates")
-MACROS = ("badge", "figure", "when", "act", "more", "empty")
+MACROS = ("badge", "figure", "when", "act", "more", "empty", "waiting_groups")
 STREAM = "_stream"
 NAVIGATION = (
     ("", "Overview"),
@@ -202,19 +203,34 @@ class Console:
             visitor = await self.visitor_of(request)
             if visitor is None:
                 return sign_in_first(request)
-            try:
-                return await answer(request, visitor)
-            except ApiError as error:
-                return self.trouble(error, visitor, request)
-            except PenstockError as error:
-                return self.trouble(Unavailable(str(error)), visitor, request)
-            except HTTPException:
-                raise
-            except Exception:
-                get_logger().exception("page failed", method=method, path=request.url.path)
-                return self.trouble(ApiError(FAULT), visitor, request)
+            return await self._in_words(partial(answer, request, visitor), visitor, request)
+
+        self.route(path, method, handle)
+
+    def route(
+        self, path: str, method: str, answer: Callable[[Request], Awaitable[Response]]
+    ) -> None:
+        """Answer at a path, whoever asks; whatever goes wrong is said in a page."""
+
+        async def handle(request: Request) -> Response:
+            return await self._in_words(partial(answer, request), None, request)
 
         self.router.add_api_route(ROOT + path, handle, methods=[method])
+
+    async def _in_words(
+        self, answer: Callable[[], Awaitable[Response]], visitor: Visitor | None, request: Request
+    ) -> Response:
+        try:
+            return await answer()
+        except ApiError as error:
+            return self.trouble(error, visitor, request)
+        except PenstockError as error:
+            return self.trouble(Unavailable(str(error)), visitor, request)
+        except HTTPException:
+            raise
+        except Exception:
+            get_logger().exception("page failed", method=request.method, path=request.url.path)
+            return self.trouble(ApiError(FAULT), visitor, request)
 
     async def visitor_of(self, request: Request) -> Visitor | None:
         """Who asks, if signed in."""

@@ -1,19 +1,16 @@
-"""What happened lately, as far as this process saw it: rates, failures and outages.
+"""How fast things went lately, in all processes of the store, as their heartbeats tell.
 
-Nothing of it is in the store: it begins anew with the process.
+Samples are kept in memory: they begin anew with the process that serves the console.
 """
 
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError
 from penstock.core.log import get_logger
-from penstock.core.metrics import Metrics
-from penstock.kernel.circuits import Circuits, RuleSet
 
 #: Seconds between two looks, and for how many seconds they are remembered.
 LOOK_EVERY, SPAN = 5.0, 1800.0
@@ -22,7 +19,6 @@ LOOKS_PER_POINT = 3
 MINUTE = 60.0
 #: Of fewer than this in a minute, parts are told.
 FEW = 10.0
-MOST_OUTAGES = 200
 
 PAGES, FAILURE, LANE = "pages", "failure", "lane"
 #: What is counted: pages; a failure by kind and reason; what is over in a lane.
@@ -37,38 +33,16 @@ class Sample(NamedTuple):
     counts: Mapping[Name, int]
 
 
-@dataclass(slots=True)
-class Outage:
-    """A domain that was taken for down, from when (ms) and until when; by which rules."""
-
-    rules: str
-    domain: str
-    began_at: int
-    state: str
-    failures: int
-    backoff: float
-    ended_at: int | None = None
-
-
 class Recent:
-    """Samples of the last half hour, and the outages of domains."""
+    """Samples of the last half hour."""
 
-    def __init__(
-        self,
-        metrics: Metrics,
-        circuits: Circuits,
-        workers: Callable[[], Awaitable[Sequence[Worker]]],
-        clock: Clock,
-    ) -> None:
-        self._metrics = metrics
-        self._circuits = circuits
+    def __init__(self, workers: Callable[[], Awaitable[Sequence[Worker]]], clock: Clock) -> None:
         self._workers = workers
         self._clock = clock
+        self.began_at = int(clock.now().timestamp() * 1000)
         self._samples: deque[Sample] = deque(maxlen=round(SPAN / LOOK_EVERY) + 1)
-        self._done: dict[str, Mapping[str, int]] | None = None
-        self._lanes: Counter[str] = Counter()
-        self._open: dict[tuple[str, str], Outage] = {}
-        self._over: deque[Outage] = deque(maxlen=MOST_OUTAGES)
+        self._before: Mapping[str, Mapping[Name, int]] = {}
+        self._counts: Counter[Name] = Counter()
 
     async def keep_looking(self) -> None:
         """Look again and again."""
@@ -80,23 +54,14 @@ class Recent:
             await self._clock.sleep(LOOK_EVERY)
 
     async def look(self) -> None:
-        """Take a sample, and see which domains are down."""
-        self._count_lanes(await self._workers())
-        counts: dict[Name, int] = {(PAGES,): self._metrics.pages_fetched}
-        counts |= {(FAILURE, *names): number for names, number in self._metrics.failures.items()}
-        counts |= {(LANE, lane): number for lane, number in self._lanes.items()}
-        self._samples.append(Sample(self._clock.monotonic(), counts))
-        await self.look_at_circuits()
-
-    def _count_lanes(self, workers: Sequence[Worker]) -> None:
-        """Add what workers did since the last look; what they did before the first is not news."""
-        done = {worker["id"]: worker["status"].get("done", {}) for worker in workers}
-        if self._done is not None:
-            for worker, numbers in done.items():
-                before = self._done.get(worker, {})
-                for lane, number in numbers.items():
-                    self._lanes[lane] += max(0, number - before.get(lane, 0))
-        self._done = done
+        """Take a sample: add what workers did since the last one."""
+        told = {worker["id"]: _told(worker["status"]) for worker in await self._workers()}
+        for worker, numbers in told.items():
+            before = self._before.get(worker, {})
+            for name, number in numbers.items():
+                self._counts[name] += max(0, number - before.get(name, 0))
+        self._before = told
+        self._samples.append(Sample(self._clock.monotonic(), dict(self._counts)))
 
     # ── rates
 
@@ -118,14 +83,17 @@ class Recent:
         ]
 
     def failures(self) -> list[tuple[str, str, int, int]]:
-        """Failures by kind and reason: in the last half hour, and since the process began."""
+        """Failures by kind and reason: in the last half hour, and in all.
+
+        That is since the processes began that were at work at the first look.
+        """
         if not self._samples:
             return []
         first, last = self._samples[0], self._samples[-1]
         found = [
             (name[1], name[2], number - first.counts.get(name, 0), number)
             for name, number in last.counts.items()
-            if name[0] == FAILURE
+            if name[0] == FAILURE and number
         ]
         return sorted(found, key=lambda each: (-each[2], -each[3], each[:2]))
 
@@ -138,35 +106,12 @@ class Recent:
         first = next(each for each in self._samples if each.at >= since)
         return (first, last) if last.at > first.at else None
 
-    # ── outages
 
-    async def look_at_circuits(self) -> None:
-        """See which domains are down, and which are up again."""
-        now = int(self._clock.now().timestamp() * 1000)
-        seen: set[tuple[str, str]] = set()
-        for rules in self._rule_sets():
-            for circuit in await rules.breaker.troubled():
-                key = (rules.name, circuit.domain)
-                seen.add(key)
-                outage = self._open.setdefault(key, Outage(*key, now, "", 0, 0.0))
-                outage.state, outage.failures = circuit.state, circuit.failures
-                outage.backoff = circuit.backoff
-        for key in self._open.keys() - seen:
-            outage = self._open.pop(key)
-            outage.state, outage.ended_at = "closed", now
-            self._over.appendleft(outage)
-
-    def open(self, rules: str | None = None) -> list[Outage]:
-        """The outages that last, the longest first."""
-        return [each for each in self._open.values() if rules in (None, each.rules)]
-
-    def over(self, rules: str | None = None) -> list[Outage]:
-        """The outages that are over, the latest first."""
-        return [each for each in self._over if rules in (None, each.rules)]
-
-    def _rule_sets(self) -> list[RuleSet]:
-        found = (self._circuits.common, *self._circuits.of_workloads.values())
-        return list({each.name: each for each in found}.values())
+def _told(status: Mapping[str, Any]) -> Mapping[Name, int]:
+    """What a process says of itself, by what is counted."""
+    counts: dict[Name, int] = {(PAGES,): status.get("pages", 0)}
+    counts |= {(FAILURE, *names): number for *names, number in status.get("failures", ())}
+    return counts | {(LANE, lane): number for lane, number in status.get("done", {}).items()}
 
 
 def _rate(earlier: Sample, later: Sample, name: Name) -> float:

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 from penstock.console.recent import Recent
 from penstock.core.clock import Clock
-from penstock.core.metrics import Metrics
 from penstock.events.log import EventLog
 from penstock.events.outbox import Outbox
 from penstock.kernel.circuits import Circuits
@@ -14,7 +13,7 @@ from penstock.kernel.fetchers.browser.pool import PoolStats
 from penstock.kernel.pipeline import Pipeline
 from penstock.kernel.policy import PolicyBook
 from penstock.kernel.ports import Pacing
-from penstock.queue.ports import Queue
+from penstock.store.outages import Outages
 from penstock.store.store import Store
 from penstock.store.switches import StoredSwitches
 from penstock.workloads.catalog.proxies import Proxies
@@ -42,7 +41,6 @@ class Services:
 
     store: Store
     clock: Clock
-    queue: Queue
     log: EventLog
     webhooks: Outbox
     switches: StoredSwitches
@@ -50,8 +48,8 @@ class Services:
     pipeline: Pipeline
     circuits: Circuits
     pacing: Pacing
-    metrics: Metrics
     recent: Recent
+    outages: Outages
     proxies: Proxies
     monitor: MonitorService
     scrape: ScrapeService

@@ -9,7 +9,7 @@ from penstock.console.kept import Kept
 from penstock.console.pages import ROOT, Ask, Console, Done, Form, View
 from penstock.console.recent import LANE, LOOK_EVERY, LOOKS_PER_POINT, Recent
 from penstock.console.services import Services
-from penstock.queue.health import Backlog, largest_backlogs
+from penstock.queue.glance import Crowds, largest_crowds
 from penstock.web.errors import QueueFull, invalid
 from penstock.workloads.stream.desk import Pushed, Standing
 from penstock.workloads.stream.metrics import RULES
@@ -20,8 +20,8 @@ PART = 50
 SHOWN = 10
 #: Of a line.
 MIN_POINTS = 2
-#: Of all lanes; those of this one are shown.
-MOST_BACKLOGS = 50
+#: More of what could begin now, and of what is dead, is not counted.
+MOST_COUNTED = 10_000
 #: The setting that names the topic of pages.
 TOPIC = "PENSTOCK_STREAM__WEBPAGE_LOG_TOPIC"
 HERE, LETTERS = "/stream", "/stream/dead"
@@ -38,23 +38,24 @@ def add(console: Console, services: Services) -> None:
 def _add_queue(console: Console, services: Services) -> None:
     desk, recent = services.stream, services.recent
 
-    async def look() -> tuple[Standing, list[Backlog]]:
-        backlogs = await largest_backlogs(services.store, MOST_BACKLOGS)
-        return await desk.depth(), [each for each in backlogs if each.lane == NAME][:SHOWN]
+    async def look() -> tuple[Standing, Crowds]:
+        crowds = await largest_crowds(services.store, SHOWN, [NAME])
+        return await desk.depth(MOST_COUNTED), crowds
 
     kept = Kept(look, services.clock)
     topic = next((each.value for each in services.settings() if each.name == TOPIC), "")
 
     async def view(said: str = "", problems: list[str] | None = None) -> View:
-        standing, backlogs = await kept.get()
-        await recent.look_at_circuits()
+        standing, crowds = await kept.get()
+        await services.outages.look()
         values: dict[str, Any] = {
             "standing": standing,
-            "backlogs": backlogs,
+            "counted_to": MOST_COUNTED,
+            "crowds": crowds,
             "per_minute": recent.per_minute(LANE, NAME),
             "chart": _chart(recent),
-            "outages": recent.open(RULES),
-            "over": recent.over(RULES)[:SHOWN],
+            "outages": await services.outages.open(RULES),
+            "over": await services.outages.over(RULES, SHOWN),
             "said": said,
             "problems": problems or [],
             "most": MOST_URLS,

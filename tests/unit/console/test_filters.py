@@ -58,3 +58,27 @@ def test_no_status_looks_two_ways() -> None:
 def test_plain_data_is_indented_whatever_is_in_it() -> None:
     assert filters.pretty({"a": [1]}) == '{\n  "a": [\n    1\n  ]\n}'
     assert "object" in filters.pretty({"a": object()})
+
+
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("a brass lamp", "a brass lamp"),
+        (
+            "a <em>brass</em> lamp &amp; <em>shade</em>",
+            "a <mark>brass</mark> lamp &amp; <mark>shade</mark>",
+        ),
+        ("&lt;em&gt;lamp&lt;/em&gt;", "&lt;em&gt;lamp&lt;/em&gt;"),
+        ("<em>a</em><script>x</script>", "<mark>a</mark>&lt;script&gt;x&lt;/script&gt;"),
+        ("<em onclick=x>a</em>", "&lt;em onclick=x&gt;a&lt;/em&gt;"),
+        ("<em><b>a", "<mark>&lt;b&gt;a</mark>"),
+        ("a</em>b", "a&lt;/em&gt;b"),
+    ],
+)
+def test_words_that_were_found_are_marked_and_all_else_is_text(html: str, shown: str) -> None:
+    assert filters.marked(html) == shown
+
+
+def test_numbers_that_were_not_counted_to_the_end_say_so() -> None:
+    assert filters.at_least(10_000, 10_000) == "10,000"
+    assert filters.at_least(10_001, 10_000) == "10,000+"

@@ -4,10 +4,6 @@ from typing import Any
 
 from penstock.console.kept import Kept
 from penstock.console.recent import FAILURE, LANE, PAGES, Recent
-from penstock.core.metrics import Metrics
-from penstock.kernel.breaker import MemoryBreaker
-from penstock.kernel.circuits import Circuits, RuleSet
-from penstock.kernel.settings import BreakerSettings
 from tests.clocks import HandClock
 
 
@@ -16,18 +12,17 @@ class Room:
 
     def __init__(self) -> None:
         self.clock = HandClock()
-        self.metrics = Metrics()
-        self.breaker = MemoryBreaker(BreakerSettings(), self.clock)
-        self.workers: list[dict[str, Any]] = []
-        circuits = Circuits(RuleSet("default", self.breaker))
-        self.recent = Recent(self.metrics, circuits, self.all_workers, self.clock)
+        self.workers: dict[str, dict[str, Any]] = {}
+        self.recent = Recent(self.all_workers, self.clock)
 
     async def all_workers(self) -> list[dict[str, Any]]:
-        return self.workers
+        return [{"id": name, "status": status} for name, status in self.workers.items()]
 
     def works(self, name: str, **done: int) -> None:
-        self.workers = [each for each in self.workers if each["id"] != name]
-        self.workers.append({"id": name, "status": {"done": done}})
+        self.workers[name] = {"done": done}
+
+    def fetches(self, pages: int, *failures: list[Any], name: str = "w") -> None:
+        self.workers[name] = {"pages": pages, "failures": failures}
 
     async def look(self, times: int = 1) -> None:
         for _ in range(times):
@@ -49,11 +44,10 @@ async def test_nothing_is_said_before_there_is_something_to_compare() -> None:
 async def test_pages_and_failures_are_counted_by_the_minute() -> None:
     room = Room()
     await room.look()
-    for _ in range(24):
-        room.metrics.fetched("http", 200, 0.1, 100)
+    for number in range(1, 25):
+        room.fetches(number)
         await room.look()
-    room.metrics.failed("url_specific", "http_404")
-    room.metrics.failed("site_wide", "timeout")
+    room.fetches(24, ["url_specific", "http_404", 1], ["site_wide", "timeout", 1])
     await room.look()
 
     assert room.recent.per_minute(PAGES) == 11
@@ -61,12 +55,23 @@ async def test_pages_and_failures_are_counted_by_the_minute() -> None:
     assert room.recent.line(PAGES) == [*[12] * 7, 8]
 
 
+async def test_pages_of_all_processes_are_counted_together() -> None:
+    room = Room()
+    room.fetches(1000, name="one")
+    room.fetches(500, name="two")
+    await room.look()
+    room.fetches(1004, name="one")
+    room.fetches(506, name="two")
+    await room.look()
+
+    assert room.recent.per_minute(PAGES) == 120
+
+
 async def test_failures_are_told_by_kind_and_lately() -> None:
     room = Room()
-    for _ in range(3):
-        room.metrics.failed("url_specific", "http_404")
+    room.fetches(0, ["url_specific", "http_404", 3])
     await room.look()
-    room.metrics.failed("site_wide", "timeout")
+    room.fetches(0, ["url_specific", "http_404", 3], ["site_wide", "timeout", 1])
     await room.look()
 
     assert room.recent.failures() == [
@@ -85,33 +90,10 @@ async def test_lanes_count_what_all_workers_did_since_the_first_look() -> None:
     assert room.recent.per_minute(LANE, "scrape") == 120
     assert room.recent.per_minute(LANE, "stream") == 36
 
-    room.workers = []
+    room.workers = {}
     await room.look()
 
     assert room.recent.per_minute(LANE, "scrape") == 60
-
-
-async def test_an_outage_lasts_from_when_a_circuit_opens_until_it_closes() -> None:
-    room = Room()
-    rule = BreakerSettings()
-    for _ in range(rule.window + rule.threshold):
-        leave = await room.breaker.enter("down.test")
-        if not isinstance(leave, float):
-            await room.breaker.report(leave, well=False)
-    await room.look()
-
-    (outage,) = room.recent.open("default")
-    assert (outage.domain, outage.state, outage.ended_at) == ("down.test", "open", None)
-    assert room.recent.open("stream") == []
-
-    room.clock.move(60)
-    room.breaker.close("down.test")
-    await room.look()
-
-    assert room.recent.open() == []
-    (over,) = room.recent.over()
-    assert over.state == "closed"
-    assert (over.ended_at or 0) - over.began_at == 65_000
 
 
 async def test_a_look_is_kept_the_longer_the_more_it_costs() -> None:
