@@ -101,7 +101,8 @@ async def crowd(where: Mapping[str, Any], rows: int) -> None:
 async def visit(where: Mapping[str, Any]) -> Mapping[str, Page]:
     """Every page of a console on a store that is filled."""
     folder = Path(where["folder"])
-    async with Site() as site, console_on(folder, site, store=where) as console:
+    lock = {"lock_file": folder / "lock"}
+    async with Site() as site, console_on(folder, site, store=where, shared=lock) as console:
         found = {path: await look(console, path) for path in await _paths(console)}
     return dict(sorted(found.items()))
 

@@ -18,7 +18,8 @@ _URL = "('http://shop' || (i % :shops) || '.test/crowd/' || i)"
 #: One site has half of what waits, and a thousand others share the rest.
 _GROUP = "(CASE WHEN i % 2 = 0 THEN 'large.test' ELSE 'site' || (i % 1000) || '.test' END)"
 _FAILURE = '{"category": "network", "error_type": "timeout", "message": "no answer"}'
-_LATELY = "(CAST(:now AS BIGINT) - 604800000 * i / :total)"
+#: Within a week, the later ones later.
+_LATELY = "(CAST(:now AS BIGINT) - 604800000 + 604800000 * i / :total)"
 
 _ITEMS = f"""{SERIES}
     INSERT INTO queue_items (id, lane, priority, group_key, quota, payload, traceparent, state,

@@ -34,8 +34,11 @@ _BLOCK = re.compile(r"(?=<(?:td|th|tr|dt|dd|li|p|h\d|option|div|button|label|for
 #: A part of a path that names something, and not a kind of things.
 _NAME = re.compile(r"^(?=.*[\d.@%:]).+$")
 _ABORTED = "net::ERR_ABORTED"
-#: The door, which is open to all, and what has to be told which thing is meant.
-NO_PAGES = (f"{ROOT}/sign-in", f"{ROOT}/sign-out", f"{ROOT}/monitor/adapters/one")
+#: The door, which is open to all, what has to be told which thing is meant, and a download.
+NO_PAGES = (
+    *(f"{ROOT}/sign-in", f"{ROOT}/sign-out"),
+    *(f"{ROOT}/monitor/adapters/one", f"{ROOT}/monitor/export"),
+)
 #: Not what one waits for a page that answers at all.
 PATIENCE_MS = 15_000
 

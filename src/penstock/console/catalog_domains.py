@@ -21,6 +21,8 @@ TERMS = ("crawl_delay_seconds", "max_concurrent_requests", "crawl_frequency", "p
 NUMBERS = TERMS[:3]
 #: What can be left to the settings again.
 CLEARABLE = ("crawl_frequency", "parser")
+#: More tasks in one status are not counted.
+MOST_COUNTED = 10_000
 
 
 def add(console: Console, services: Services) -> None:
@@ -62,19 +64,20 @@ def _add_list(console: Console, domains: Domains) -> None:
 def _add_one(console: Console, domains: Domains) -> None:
     @console.page("/catalog/domains/{name}")
     async def show(ask: Ask) -> View:
-        row = await domains.get(_name(ask.path["name"]))
+        row = await domains.get(_name(ask.path["name"]), MOST_COUNTED)
         return View("catalog_domain.html", _values(row))
 
 
 def _values(row: Row) -> dict[str, Any]:
     typed = {name: str(row[name]) for name in ("base_url", *TERMS) if row[name] is not None}
-    return {"title": row["domain_name"], "domain": row, "typed": typed, "errors": {}}
+    values = {"title": row["domain_name"], "domain": row, "typed": typed, "errors": {}}
+    return {**values, "counted_to": MOST_COUNTED}
 
 
 def _add_edit(console: Console, domains: Domains) -> None:
     @console.action("/catalog/domains/{name}/edit")
     async def edit(form: Form) -> Done | View:
-        row = await domains.get(_name(form.path["name"]))
+        row = await domains.get(_name(form.path["name"]), MOST_COUNTED)
         typed = {name: form.get(name) for name in ("base_url", *TERMS)}
         try:
             changes = _filled(DomainChanges, typed).given()

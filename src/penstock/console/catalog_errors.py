@@ -19,6 +19,8 @@ from penstock.workloads.catalog.tasks import Filter
 PART, MOST_PATTERNS = 50, 50
 SPANS = {"1 hour": HOUR_MS, "1 day": DAY_MS, "7 days": 7 * DAY_MS, "30 days": 30 * DAY_MS}
 USUAL = "1 day"
+#: Patterns are looked for in so many of the latest errors.
+MOST_ERRORS = 20_000
 #: Hours of a sparkline.
 SHOWN_HOURS = 48
 ASKED = ("domain", "category", "error_type")
@@ -37,7 +39,7 @@ def _add_patterns(console: Console, catalog: CatalogService) -> None:
         span = ask.get("since") if ask.get("since") in SPANS else USUAL
         domain, now = word(ask.get("domain")), await catalog.now()
         since = now - SPANS[span]
-        patterns = await catalog.errors.patterns(since, domain, MOST_PATTERNS)
+        patterns = await catalog.errors.patterns(since, domain, MOST_PATTERNS, MOST_ERRORS)
         rows = await catalog.errors.list(
             domain=domain, since=since, after=cursor(ask), limit=PART + 1
         )
@@ -48,6 +50,7 @@ def _add_patterns(console: Console, catalog: CatalogService) -> None:
                 "title": "Errors of the crawler",
                 "typed": {"since": span, "domain": domain or ""},
                 "spans": list(SPANS),
+                "most": MOST_ERRORS,
                 "patterns": [row | {"spark": _spark(row, since, now)} for row in patterns],
                 "errors": shown,
                 "next": meta["next_cursor"],

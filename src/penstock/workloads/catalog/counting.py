@@ -7,6 +7,16 @@ from penstock.workloads.catalog.model import Status
 from penstock.workloads.catalog.tables import crawl_tasks
 
 
+def count_up_to(unit: Unit, most: int, *wanted: ColumnElement[bool]) -> dict[str, int]:
+    """The same as `count_tasks`; one more than `most` in a status in which there are more."""
+    found = {}
+    for status in Status:
+        some = select(crawl_tasks.c.id).where(*wanted, crawl_tasks.c.status == status.value)
+        query = select(func.count()).select_from(some.limit(most + 1).subquery())
+        found[status.value] = int(unit.run(query).scalar_one())
+    return found
+
+
 def count_tasks(unit: Unit, *wanted: ColumnElement[bool]) -> dict[str, int]:
     """How many tasks there are in each status, none included."""
     status = crawl_tasks.c.status

@@ -28,7 +28,7 @@ from penstock.products.tables import domains
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.web.errors import Conflict, NotFound, invalid
-from penstock.workloads.catalog.counting import count_tasks
+from penstock.workloads.catalog.counting import count_tasks, count_up_to
 from penstock.workloads.catalog.model import Row
 from penstock.workloads.catalog.settings import CatalogSettings, pace_entry
 from penstock.workloads.catalog.tables import crawl_tasks
@@ -160,12 +160,15 @@ class Domains:
             lambda unit: _edit(unit, find_domain(unit, name_or_id), {"is_active": False}, who)
         )
 
-    async def get(self, name_or_id: str) -> Row:
-        """A domain with its tasks in numbers."""
+    async def get(self, name_or_id: str, most: int | None = None) -> Row:
+        """A domain with its tasks in numbers, in each status up to `most` if that is said."""
 
         def look(unit: Unit) -> Row:
             row = find_domain(unit, name_or_id)
-            return row | {"tasks": count_tasks(unit, crawl_tasks.c.domain_id == row["id"])}
+            mine = crawl_tasks.c.domain_id == row["id"]
+            if most is None:
+                return row | {"tasks": count_tasks(unit, mine)}
+            return row | {"tasks": count_up_to(unit, most, mine)}
 
         return await self._store.read(look)
 

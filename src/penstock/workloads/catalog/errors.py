@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Subquery, func, select
 
 from penstock.products.tables import domains
 from penstock.store.store import Store
@@ -53,16 +53,20 @@ class Errors:
 
         return await self._store.read(look)
 
-    async def patterns(self, since: int, domain: str | None = None, limit: int = 100) -> Rows:
+    async def patterns(
+        self, since: int, domain: str | None = None, limit: int = 100, most: int | None = None
+    ) -> Rows:
         """What goes wrong most since a time (ms): by domain, category and type of error.
 
-        With the first and last time, how many tasks it hit, and errors by hour.
+        With the first and last time, how many tasks it hit, and errors by hour; of the latest
+        `most` errors, if that is said.
         """
-        errors = error_logs.c
 
         def look(unit: Unit) -> Rows:
             wanted = _conditions(unit, domain, None, None, since)
-            keys = (errors.domain_id, errors.category, errors.error_type)
+            latest = select(error_logs).where(*wanted).order_by(error_logs.c.occurred_at.desc())
+            some = latest.limit(most).subquery()
+            errors, keys = some.c, _keys(some)
             query = (
                 select(
                     *keys,
@@ -74,13 +78,12 @@ class Errors:
                     func.max(errors.error_message).label("example"),
                 )
                 .join(domains, domains.c.id == errors.domain_id)
-                .where(*wanted)
                 .group_by(*keys, domains.c.domain_name)
                 .order_by(func.count().desc(), *keys)
                 .limit(limit)
             )
             found = list(unit.rows(query))
-            hours = _by_hour(unit, wanted)
+            hours = _by_hour(unit, some)
             return [row | {"by_hour": hours.get(_key(row), {})} for row in found]
 
         return await self._store.read(look)
@@ -106,18 +109,19 @@ def _conditions(
     return wanted
 
 
-def _by_hour(
-    unit: Unit, wanted: list[ColumnElement[bool]]
-) -> dict[tuple[str, str, str], dict[int, int]]:
+def _by_hour(unit: Unit, some: Subquery) -> dict[tuple[str, str, str], dict[int, int]]:
     """Errors by what they are and by the hour (ms since 1970) they were in."""
-    errors = error_logs.c
-    hour = errors.occurred_at - errors.occurred_at % HOUR_MS
-    keys = (errors.domain_id, errors.category, errors.error_type)
-    query = select(*keys, hour, func.count()).where(*wanted).group_by(*keys, hour)
+    at, keys = some.c.occurred_at, _keys(some)
+    hour = at - at % HOUR_MS
+    query = select(*keys, hour, func.count()).group_by(*keys, hour)
     found: dict[tuple[str, str, str], dict[int, int]] = {}
-    for domain_id, category, error_type, at, number in unit.run(query):
-        found.setdefault((domain_id, category, error_type), {})[at] = number
+    for domain_id, category, error_type, begin, number in unit.run(query):
+        found.setdefault((domain_id, category, error_type), {})[begin] = number
     return found
+
+
+def _keys(some: Subquery) -> tuple[ColumnElement[str], ...]:
+    return some.c.domain_id, some.c.category, some.c.error_type
 
 
 def _key(row: dict[str, Any]) -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Text, exists, func, select, type_coerce, update
+from sqlalchemy import ColumnElement, Select, Text, exists, func, select, text, type_coerce, update
 
 from penstock.core.errors import UrlError
 from penstock.core.urls import identity, parse
@@ -37,6 +37,9 @@ STOPPED = {"category": "refused", "error_type": "stopped", "message": "somebody 
 Rows = list[Row]
 #: Does something to some tasks, which are still as they were selected; how many.
 Step = Callable[[Unit, Sequence[str]], int]
+
+#: As the index of them says it: an engine takes it only if it sees the value in the statement.
+IS_DEAD = (crawl_tasks.c.status == text("'failed'")) & crawl_tasks.c.next_crawl_at.is_(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +287,7 @@ def _conditions(unit: Unit, wanted: Filter) -> list[ColumnElement[bool]]:
     if wanted.paused is not None:
         found.append(tasks.is_paused.is_(wanted.paused))
     if wanted.dead is not None:
-        is_dead = (tasks.status == Status.FAILED.value) & tasks.next_crawl_at.is_(None)
-        found.append(is_dead if wanted.dead else ~is_dead)
+        found.append(IS_DEAD if wanted.dead else ~IS_DEAD)
     if wanted.priority is not None:
         found.append(tasks.priority == wanted.priority)
     if wanted.url is not None:

@@ -181,6 +181,7 @@ quarantined_offers = Table(
     Column("created_at", Moment, nullable=False),
     UniqueConstraint("run_id", "target_id", name="quarantined_offers_once_per_run"),
     Index("ix_quarantined_offers_status_created_at", "status", "created_at"),
+    Index("ix_quarantined_offers_status_id", "status", "id"),
     Index("ix_quarantined_offers_target_id", "target_id"),
 )
 

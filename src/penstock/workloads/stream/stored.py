@@ -172,7 +172,9 @@ def _standing(unit: Unit, most: int | None) -> Standing:
     ready = select(items.c.id).join(lines, IS_OF_LINE)
     ready = ready.where(IS_WAITING, is_due, items.c.not_before <= unit.now)
     number = min(waiting, _up_to(unit, ready, most))
-    dead = _up_to(unit, select(items.c.id).where(IS_DEAD), most)
+    # In the order of their index: an engine would gather all of them first to take a few.
+    latest = select(items.c.id).where(IS_DEAD).order_by(items.c.finished_at.desc())
+    dead = _up_to(unit, latest, most)
     return Standing(number, waiting - number, claimed, dead)
 
 

@@ -1,4 +1,4 @@
-"""Outages of domains, and an index of deliveries that were given up."""
+"""Outages of domains, and indexes of what the console lists: what is parked, dead or open."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -25,8 +25,14 @@ def upgrade() -> None:
     )
     op.create_index("ix_outages_seen_at", "outages", ["seen_at"])
     create_partial("ix_deliveries_parked", "deliveries", ["sink", "seq"], "state = 'parked'")
+    create_partial(
+        "ix_crawl_tasks_dead", "crawl_tasks", ["id"], "status = 'failed' AND next_crawl_at IS NULL"
+    )
+    op.create_index("ix_quarantined_offers_status_id", "quarantined_offers", ["status", "id"])
 
 
 def downgrade() -> None:
+    op.drop_index("ix_quarantined_offers_status_id", "quarantined_offers")
+    op.drop_index("ix_crawl_tasks_dead", "crawl_tasks")
     op.drop_index("ix_deliveries_parked", "deliveries")
     op.drop_table("outages")
