@@ -44,6 +44,7 @@ bench: setup ## measure against peers, side by side
 	@$(BIN)/python -m benchmarks.service
 	@$(BIN)/python -m benchmarks.monitor
 	@$(BIN)/python -m benchmarks.catalog
+	@$(BIN)/python -m benchmarks.console
 	@$(BIN)/python -m benchmarks.extraction $(PAGES)
 
 chaos: setup ## break everything under load, at length, and count what it cost

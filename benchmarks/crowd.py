@@ -61,7 +61,7 @@ _CRAWLED = f"""{SERIES}
         failure, error_message, retry_count, created_at, updated_at)
     SELECT {_TASK}, {_DOMAIN}, {_URL}, {_TASK},
         CASE WHEN i % 10 = 0 THEN 'failed' WHEN i % 3 = 0 THEN 'pending' ELSE 'completed' END,
-        {_LATELY}, CAST(:now AS BIGINT) + i,
+        {_LATELY}, CASE WHEN i % 100 = 0 THEN NULL ELSE CAST(:now AS BIGINT) + i END,
         CASE WHEN i % 10 = 0 THEN '{_FAILURE}' END,
         'no such page', 3, {_LATELY}, {_LATELY}
     FROM series

@@ -20,7 +20,7 @@ PART, MOST_PATTERNS = 50, 50
 SPANS = {"1 hour": HOUR_MS, "1 day": DAY_MS, "7 days": 7 * DAY_MS, "30 days": 30 * DAY_MS}
 USUAL = "1 day"
 #: Patterns are looked for in so many of the latest errors.
-MOST_ERRORS = 20_000
+MOST_ERRORS = 5_000
 #: Hours of a sparkline.
 SHOWN_HOURS = 48
 ASKED = ("domain", "category", "error_type")

@@ -84,7 +84,11 @@ crawl_tasks = Table(
         *("updated_at", "id"),
         where="status IN ('queued', 'crawling', 'downloaded', 'parsing')",
     ),
-    partial_index("ix_crawl_tasks_dead", "id", where="status = 'failed' AND next_crawl_at IS NULL"),
+    partial_index(
+        "ix_crawl_tasks_dead",
+        *("status", "next_crawl_at", "id"),
+        where="status = 'failed' AND next_crawl_at IS NULL",
+    ),
     partial_index("ix_crawl_tasks_html_path", "html_path", where="html_path IS NOT NULL"),
 )
 

@@ -17,7 +17,7 @@ from penstock.workloads.live.tables import (
 )
 
 MESSAGE_LENGTH, TRACE_LENGTH = 4_000, 20_000
-MOST_COUNTED = 100_000
+MOST_COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,8 @@ def count_errors(unit: Unit, since: int) -> dict[str, int]:
     """
     its = scraper_errors.c
     # First those of the time: the index of types would have all errors read to group a few.
-    some = select(its.error_type).where(its.timestamp >= since).limit(MOST_COUNTED).subquery()
+    latest = select(its.error_type).where(its.timestamp >= since).order_by(its.timestamp.desc())
+    some = latest.limit(MOST_COUNTED).subquery()
     query = select(some.c.error_type, func.count()).group_by(some.c.error_type)
     return dict(unit.run(query).all())
 

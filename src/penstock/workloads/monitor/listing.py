@@ -20,7 +20,9 @@ from penstock.workloads.monitor.targets import Filter, conditions, targets_query
 
 Row = dict[str, Any]
 #: So few are sorted at once, and so many are looked at for one part of a list.
-FEW, LOOKED_AT = 100_000, 300_000
+FEW, LOOKED_AT = 20_000, 100_000
+#: A column that has to have a value.
+Condition = tuple[ColumnElement[Any], str]
 _PLACE = re.compile(r"([0-9]{1,15}\.)?[0-9a-f]{32}")
 
 
@@ -60,13 +62,12 @@ class Figures(NamedTuple):
 def list_in_order(unit: Unit, wanted: Filter, order: Order, after: str | None) -> Part:
     """Targets in an order; `after` is where the part before ended."""
     begin = _behind(order, _values(unit, order, after)) if after else []
-    if _is_quick(unit, wanted):
-        rows = _rows(unit, order, [*begin, *conditions(wanted)], wanted.limit)
-        end = None
-    else:
-        end = _end(unit, order, begin, wanted)
-        within = [~each for each in _behind(order, _key_of(end, order))] if end else []
-        rows = _rows(unit, order, [*begin, *within, *_one_by_one(wanted)], wanted.limit)
+    lead = _lead(unit, wanted, order)
+    rest = _one_by_one(wanted, lead)
+    first = [*begin, *(column == value for column, value in lead)]
+    end = _end(unit, order, first) if rest else None
+    within = [~each for each in _behind(order, _key_of(end, order))] if end else []
+    rows = _rows(unit, order, [*first, *within, *rest], wanted.limit)
     shown = rows[: wanted.limit]
     if len(rows) > wanted.limit:
         return Part(shown, _place(shown[-1], order))
@@ -79,18 +80,24 @@ def _rows(unit: Unit, order: Order, chosen: list[ColumnElement[bool]], limit: in
     return list(unit.rows(query.limit(limit + 1)))
 
 
-def _is_quick(unit: Unit, wanted: Filter) -> bool:
-    """Whether all that is wanted is in order already, or is so little that it is sorted at once."""
+def _lead(unit: Unit, wanted: Filter, order: Order) -> list[Condition]:
+    """What is wanted that an index finds: the rarest, if it has the order or is sorted at once."""
     columns = scrape_targets.c
-    if not conditions(wanted):
-        return True
-    return any(
-        _up_to(unit, FEW, select(columns.id), column == value) <= FEW
-        for column, value in _indexed(wanted)
+    sizes = [
+        (_up_to(unit, FEW, select(columns.id), column == value), place)
+        for place, (column, value) in enumerate(_indexed(wanted))
+    ]
+    if not sizes:
+        return []
+    size, place = min(sizes)
+    column, _ = found = _indexed(wanted)[place]
+    has_order = order in (Order.NEWEST, Order.OLDEST) or (
+        order is Order.ADDRESS and column is columns.source_id
     )
+    return [found] if has_order or size <= FEW else []
 
 
-def _indexed(wanted: Filter) -> list[tuple[ColumnElement[Any], str]]:
+def _indexed(wanted: Filter) -> list[Condition]:
     """What is wanted that an index finds."""
     columns = scrape_targets.c
     equal = {
@@ -101,22 +108,19 @@ def _indexed(wanted: Filter) -> list[tuple[ColumnElement[Any], str]]:
     return [(column, value) for column, value in equal.items() if value is not None]
 
 
-def _one_by_one(wanted: Filter) -> list[ColumnElement[bool]]:
-    """What is wanted, to be looked for in the order of the list: an index would spoil that."""
+def _one_by_one(wanted: Filter, lead: list[Condition]) -> list[ColumnElement[bool]]:
+    """What else is wanted, to be looked for in the order of the list: an index would spoil that."""
     rest = replace(wanted, source_id=None, adapter=None, status=None)
-    return [
-        *(func.coalesce(column, "") == value for column, value in _indexed(wanted)),
-        *conditions(rest),
-    ]
+    led = {column.key for column, _ in lead}
+    others = [each for each in _indexed(wanted) if each[0].key not in led]
+    return [*(func.coalesce(column, "") == value for column, value in others), *conditions(rest)]
 
 
-def _end(unit: Unit, order: Order, begin: list[ColumnElement[bool]], wanted: Filter) -> Row | None:
+def _end(unit: Unit, order: Order, first: list[ColumnElement[bool]]) -> Row | None:
     """The last target that is looked at; None if there are not so many."""
     columns = scrape_targets.c
     key = (columns.id, columns.next_due_at, columns.source_id, columns.canonical_url)
-    query = select(*key).where(*begin, *_listed(order)).order_by(*_by(order))
-    if order is Order.ADDRESS and wanted.source_id is not None:
-        query = query.where(columns.source_id == wanted.source_id)
+    query = select(*key).where(*first, *_listed(order)).order_by(*_by(order))
     return next(unit.rows(query.offset(LOOKED_AT - 1).limit(1)), None)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, literal, select, update
+from sqlalchemy import ColumnElement, Select, and_, case, literal, select, text, update
 
 from penstock.queue.lines import discount
 from penstock.queue.ports import State
@@ -20,6 +20,8 @@ from penstock.workloads.scrape.tables import scrape_files, scrape_jobs, scrape_t
 
 _IS_CLAIMED = items.c.state == State.CLAIMED
 _IS_OPEN = scrape_tasks.c.status == TaskStatus.QUEUED
+#: Has an index of its own, which an engine takes only if it sees the value in the statement.
+_HAS_FAILED = scrape_tasks.c.status == text("'failed'")
 #: A task that is not over runs while somebody has its item.
 _STATUS = case(
     (and_(_IS_OPEN, _IS_CLAIMED), literal(TaskStatus.RUNNING.value)), else_=scrape_tasks.c.status
@@ -78,7 +80,9 @@ def list_tasks(unit: Unit, wanted: Filter) -> list[dict[str, Any]]:
         query = query.where(scrape_tasks.c.target_type == wanted.target_type)
     if wanted.job_id is not None:
         query = query.where(scrape_tasks.c.job_id == wanted.job_id)
-    if wanted.status is not None:
+    if wanted.status == TaskStatus.FAILED:
+        query = query.where(_HAS_FAILED)
+    elif wanted.status is not None:
         query = query.where(_STATUS.in_([wanted.status]))
     return list(unit.rows(query))
 
@@ -87,8 +91,11 @@ def list_jobs(unit: Unit, wanted: Filter) -> list[dict[str, Any]]:
     """Jobs, newest first, one more than wanted if there are more."""
     query = _jobs_query().order_by(scrape_jobs.c.id.desc()).limit(wanted.limit + 1)
     query = query.where(*_conditions(scrape_jobs, wanted))
-    if wanted.status is not None:
+    if wanted.status in (JobStatus.QUEUED, JobStatus.RUNNING):
         query = query.where(_JOB_STATUS.in_([wanted.status]))
+    elif wanted.status is not None:
+        # One that is over does not depend on its tasks.
+        query = query.where(scrape_jobs.c.status == wanted.status)
     return list(unit.rows(query))
 
 

@@ -47,6 +47,7 @@ scrape_tasks = Table(
     Column("expires_at", Moment),
     Index("ix_scrape_tasks_job_id_id", "job_id", "id"),
     Index("ix_scrape_tasks_workspace_id_id", "workspace_id", "id"),
+    partial_index("ix_scrape_tasks_failed", "status", "id", where="status = 'failed'"),
     partial_index("ix_scrape_tasks_completed_at", "completed_at", where="completed_at IS NOT NULL"),
     partial_index("ix_scrape_tasks_expires_at", "expires_at", where="expires_at IS NOT NULL"),
 )

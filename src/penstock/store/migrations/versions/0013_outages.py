@@ -7,6 +7,13 @@ from penstock.store.migrations.pieces import create_partial
 
 revision = "0013"
 down_revision = "0012"
+DEAD = "status = 'failed' AND next_crawl_at IS NULL"
+#: With the ids, so that what is found is in order already.
+TARGETS = {
+    "idx_scrape_targets_source": "source_id",
+    "idx_scrape_targets_adapter": "adapter_id",
+    "idx_scrape_targets_status": "status",
+}
 
 
 def upgrade() -> None:
@@ -25,14 +32,20 @@ def upgrade() -> None:
     )
     op.create_index("ix_outages_seen_at", "outages", ["seen_at"])
     create_partial("ix_deliveries_parked", "deliveries", ["sink", "seq"], "state = 'parked'")
-    create_partial(
-        "ix_crawl_tasks_dead", "crawl_tasks", ["id"], "status = 'failed' AND next_crawl_at IS NULL"
-    )
+    create_partial("ix_crawl_tasks_dead", "crawl_tasks", ["status", "next_crawl_at", "id"], DEAD)
+    create_partial("ix_scrape_tasks_failed", "scrape_tasks", ["status", "id"], "status = 'failed'")
+    for name, column in TARGETS.items():
+        op.drop_index(name, "scrape_targets")
+        op.create_index(name, "scrape_targets", [column, "id"])
     op.create_index("ix_quarantined_offers_status_id", "quarantined_offers", ["status", "id"])
 
 
 def downgrade() -> None:
+    for name, column in TARGETS.items():
+        op.drop_index(name, "scrape_targets")
+        op.create_index(name, "scrape_targets", [column])
     op.drop_index("ix_quarantined_offers_status_id", "quarantined_offers")
+    op.drop_index("ix_scrape_tasks_failed", "scrape_tasks")
     op.drop_index("ix_crawl_tasks_dead", "crawl_tasks")
     op.drop_index("ix_deliveries_parked", "deliveries")
     op.drop_table("outages")
