@@ -30,11 +30,12 @@ async def test_glance_tells_what_a_count_tells(queue: SqlQueue, eye: Store, stor
         assert {state: number for state, number in seen.counts.items() if number} == each.counts
 
 
-async def test_lane_of_which_nothing_is_left_is_not_shown(queue: SqlQueue, eye: Store) -> None:
+async def test_lane_that_is_idle_is_still_one(queue: SqlQueue, eye: Store) -> None:
     claims = await put_and_claim(queue, 2)
     await queue.settle([(claim, Done()) for claim in claims])
 
-    assert (await glance.glance(eye)).depths == []
+    [depth] = (await glance.glance(eye)).depths
+    assert (depth.lane, set(depth.counts.values()), depth.oldest_due) == ("fetch", {0}, None)
 
 
 async def test_many_dead_are_not_counted_to_the_end(

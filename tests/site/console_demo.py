@@ -193,10 +193,14 @@ async def main() -> int:
         async with Site() as site, filled(site, Path(folder)) as (address, key):
             screen.print(f"\nThe console: [bold]{address}/console[/]", highlight=False)
             screen.print(f"The key:     [bold]{key}[/]", highlight=False)
+            screen.print("Open it in a browser and sign in with the key.")
             screen.print("Ctrl-C ends it; everything that it kept is thrown away.")
             if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
                 webbrowser.open(f"{address}/console")
-            await asyncio.Event().wait()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                screen.print("\nEnding what is under way, a few seconds…")
     return 0
 
 

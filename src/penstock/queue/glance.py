@@ -32,7 +32,10 @@ _LINE = (lines.c.lane, lines.c.priority, lines.c.group_key)
 
 
 class Glance(NamedTuple):
-    """What each lane holds but for what is done; there is more of those states than was counted."""
+    """What each lane holds that ever had work, but for what is done.
+
+    There is more in the states that are `uncounted` than was counted.
+    """
 
     depths: Sequence[Depth]
     uncounted: Collection[State]
@@ -71,8 +74,7 @@ def _glance(unit: Unit) -> Glance:
         waiting, claimed = pending.get(lane, (0, 0))
         ended = {state: numbers.get(lane, 0) for state, numbers in over.items()}
         found = {State.WAITING: waiting, State.CLAIMED: claimed, **ended}
-        if any(found.values()):
-            depths.append(Depth(lane, found, oldest_due(unit, lane)))
+        depths.append(Depth(lane, found, oldest_due(unit, lane)))
     many = [state for state, numbers in over.items() if sum(numbers.values()) > MOST_OVER]
     return Glance(depths, many)
 

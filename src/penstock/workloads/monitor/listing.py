@@ -20,7 +20,7 @@ from penstock.workloads.monitor.targets import Filter, conditions, targets_query
 
 Row = dict[str, Any]
 #: So few are sorted at once, and so many are looked at for one part of a list.
-FEW, LOOKED_AT = 20_000, 100_000
+FEW, LOOKED_AT = 10_000, 50_000
 #: A column that has to have a value.
 Condition = tuple[ColumnElement[Any], str]
 _PLACE = re.compile(r"([0-9]{1,15}\.)?[0-9a-f]{32}")
@@ -118,9 +118,9 @@ def _one_by_one(wanted: Filter, lead: list[Condition]) -> list[ColumnElement[boo
 
 def _end(unit: Unit, order: Order, first: list[ColumnElement[bool]]) -> Row | None:
     """The last target that is looked at; None if there are not so many."""
-    columns = scrape_targets.c
-    key = (columns.id, columns.next_due_at, columns.source_id, columns.canonical_url)
-    query = select(*key).where(*first, *_listed(order)).order_by(*_by(order))
+    # Nothing but the key, which an index has, and the id.
+    columns = dict.fromkeys([*_key(order), scrape_targets.c.id])
+    query = select(*columns).where(*first, *_listed(order)).order_by(*_by(order))
     return next(unit.rows(query.offset(LOOKED_AT - 1).limit(1)), None)
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Select, and_, delete, func, or_, select
+from sqlalchemy import Select, and_, delete, func, select
 
 from penstock.core.errors import UrlError
 from penstock.core.urls import parse
@@ -158,12 +158,14 @@ def _look(unit: Unit, *, after: str | None, until: int | None) -> Sequence[Row]:
     query = select(*columns).where(IS_DEAD).order_by(items.c.finished_at, items.c.id)
     if until is not None:
         query = query.where(items.c.finished_at <= until)
-    if after is not None:
-        at, _, item = after.partition(".")
-        ended = items.c.finished_at
-        later = or_(ended > int(at), and_(ended == int(at), items.c.id > item))
-        query = query.where(ended >= int(at), later)
-    return list(unit.rows(query.limit(AT_ONCE)))
+    if after is None:
+        return list(unit.rows(query.limit(AT_ONCE)))
+    at, _, item = after.partition(".")
+    # One after the other: asked for both at once, an engine gathers and sorts all that follow.
+    same = query.where(items.c.finished_at == int(at), items.c.id > item)
+    found = list(unit.rows(same.limit(AT_ONCE)))
+    later = query.where(items.c.finished_at > int(at))
+    return found + list(unit.rows(later.limit(AT_ONCE - len(found))))
 
 
 def _standing(unit: Unit, most: int | None) -> Standing:
