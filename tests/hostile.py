@@ -80,7 +80,11 @@ async def one_of_each(shop: Shop) -> None:
     await _crawl(console)
     await _watch(console)
     await _bury(console)
-    proxy = {"proxy_protocol": "http", "proxy_url": "proxy.example", "proxy_port": "3128"}
+    proxy: dict[str, Any] = {
+        "proxy_protocol": "http",
+        "proxy_url": "proxy.example",
+        "proxy_port": "3128",
+    }
     await console.post("/proxies/new", **proxy, proxy_username="ann")
     await StoredSwitches(service.engine.store).pause("paused.test", "for a test")
     row = {"rules": "stream", "domain": "down.test", "state": "open", "failures": 5}
@@ -96,7 +100,12 @@ async def _crawl(console: RunningConsole) -> None:
     rows = await rows_in(console.service.engine.store)
     shop = await rows.site()
     failure = {"category": "network", "error_type": "dns", "message": "no such name"}
-    dead = {"status": "failed", "failure": failure, "retry_count": 9, "error_message": "?"}
+    dead: dict[str, Any] = {
+        "status": "failed",
+        "failure": failure,
+        "retry_count": 9,
+        "error_message": "?",
+    }
     tasks = [await rows.task(shop), await rows.task(shop, **dead)]
     product = await rows.product(shop, tasks[0], description="a lamp", brand="Lux")
     await rows.image(product, status="failed", error="?")

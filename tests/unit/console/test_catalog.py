@@ -4,6 +4,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from penstock.products.search.ports import Document
 from tests.catalog_rows import MINUTE, CatalogRows, rows_in
 from tests.consoles import XSS, RunningConsole, assert_harmless, console_on, text_of
 from tests.site import Site
@@ -422,3 +423,24 @@ async def test_nothing_that_was_scraped_or_sent_runs(tmp_path: Path, site: Site)
             assert_harmless(await console.get("/catalog/tasks", url=each, status=each))
             assert_harmless(await console.post("/catalog/submit", urls=each, parser=each))
             assert_harmless(await console.post("/catalog/domains", domain=each, parser=each))
+
+
+async def test_words_that_were_found_are_marked_and_nothing_else_is_html(
+    tmp_path: Path, site: Site
+) -> None:
+    async with console_on(tmp_path, site) as console:
+        engine = console.service.engine
+        rows = await rows_in(engine.store)
+        shop = await rows.site()
+        name, said = "Brass <b>lamp</b>", 'a "brass" lamp <script>alert(1)</script>'
+        product = await rows.product(shop, await rows.task(shop), title=name, description=said)
+        url = "https://shop.example/lamp"
+        found = Document(product, name, "shop.example", url, rows.now, rows.now, said)
+        await engine.index.prepare()
+        await engine.index.put([found])
+
+        page = await console.get("/catalog", q="brass")
+
+    assert "<mark>Brass</mark> &lt;b&gt;lamp&lt;/b&gt;" in page.text
+    assert "a &#34;<mark>brass</mark>&#34; lamp &lt;script&gt;" in page.text
+    assert_harmless(page)
