@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, and_, func, select, tuple_
+from sqlalchemy import ColumnElement, and_, exists, func, select, tuple_
 
 from penstock.queue.lines import IS_CLAIMED, IS_WAITING, Line
-from penstock.queue.ports import Depth, State
-from penstock.queue.sql import oldest_due
+from penstock.queue.ports import PRIORITIES, Depth, State
 from penstock.queue.tables import counts, items, lines
 from penstock.store.store import Store
 from penstock.store.unit import Unit
@@ -98,6 +97,26 @@ def _over(unit: Unit, state: State) -> Mapping[str, int]:
     some = latest.order_by(ended.desc()).limit(MOST_OVER + 1).subquery()
     query = select(some.c.lane, func.count().label("number")).group_by(some.c.lane)
     return {row.lane: row.number for row in unit.run(query)}
+
+
+def oldest_due(unit: Unit, lane: str) -> float | None:
+    """For how many seconds a line with work has not been looked at."""
+    firsts = [_first_with_work(lane, priority, unit.now) for priority in PRIORITIES]
+    found = [at for at in unit.run(select(*firsts)).one() if at is not None]
+    return (unit.now - min(found)) / 1000 if found else None
+
+
+def _first_with_work(lane: str, priority: int, now: int) -> ColumnElement[int | None]:
+    """When the first line of a priority was to be looked at that has something to give.
+
+    The first, not the least of all: so both indexes are used, and of most lines nothing is read.
+    """
+    has_work = exists().where(IS_WAITING, IS_OF_LINE, items.c.not_before <= now)
+    query = select(lines.c.next_at).where(
+        lines.c.lane == lane, lines.c.priority == priority, lines.c.next_at <= now, has_work
+    )
+    first = query.order_by(lines.c.next_at).limit(1)
+    return first.scalar_subquery().label(f"at_{priority}")
 
 
 # ── what waits, by group

@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import count
 
-from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy import func, select
 
 from penstock.core.errors import StoreError, StoreLost
 from penstock.queue import claiming, settling
 from penstock.queue.claiming import Claimant
-from penstock.queue.lines import IS_WAITING
+from penstock.queue.glance import oldest_due
 from penstock.queue.ports import (
-    PRIORITIES,
     Claim,
     Depth,
     Ending,
@@ -30,7 +29,7 @@ from penstock.queue.ports import (
     State,
 )
 from penstock.queue.putting import Puts, put_items
-from penstock.queue.tables import items, lines
+from penstock.queue.tables import items
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 
@@ -105,29 +104,3 @@ def _depth(unit: Unit) -> list[Depth]:
     for lane, state, number in unit.run(query):
         numbers.setdefault(lane, {})[State(state)] = number
     return [Depth(lane, found, oldest_due(unit, lane)) for lane, found in sorted(numbers.items())]
-
-
-def oldest_due(unit: Unit, lane: str) -> float | None:
-    """For how many seconds a line with work has not been looked at."""
-    firsts = [_first_with_work(lane, priority, unit.now) for priority in PRIORITIES]
-    found = [at for at in unit.run(select(*firsts)).one() if at is not None]
-    return (unit.now - min(found)) / 1000 if found else None
-
-
-def _first_with_work(lane: str, priority: int, now: int) -> ColumnElement[int | None]:
-    """When the first line of a priority was to be looked at that has something to give.
-
-    The first, not the least of all: so both indexes are used, and of most lines nothing is read.
-    """
-    has_work = exists().where(
-        IS_WAITING,
-        items.c.lane == lines.c.lane,
-        items.c.priority == lines.c.priority,
-        items.c.group_key == lines.c.group_key,
-        items.c.not_before <= now,
-    )
-    query = select(lines.c.next_at).where(
-        lines.c.lane == lane, lines.c.priority == priority, lines.c.next_at <= now, has_work
-    )
-    first = query.order_by(lines.c.next_at).limit(1)
-    return first.scalar_subquery().label(f"at_{priority}")
