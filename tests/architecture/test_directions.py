@@ -42,7 +42,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     ),
     "jinja2": ("penstock.console.pages",),
     "kombu": ("penstock.queue.celery",),
-    "markupsafe": ("penstock.console.charts",),
+    "markupsafe": ("penstock.console",),
     "multidict": ("penstock.kernel.fetchers",),
     "obstore": ("penstock.blobs.s3",),
     "fastapi": (
