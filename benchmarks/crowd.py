@@ -75,7 +75,7 @@ _SUBMISSIONS = f"""{SERIES}
 """
 _SUBMITTED = f"""{SERIES}
     INSERT INTO crawl_submission_tasks (submission_id, task_id)
-    SELECT {_SUBMISSION.replace("+ i", "+ 0")}, {_TASK} FROM series
+    SELECT {_SUBMISSION.replace("+ i", "+ 2")}, {_TASK} FROM series
 """
 _ERRORS = f"""{SERIES}
     INSERT INTO error_logs (id, crawl_task_id, domain_id, category, error_type, error_message,
@@ -139,7 +139,7 @@ async def make_crowd(store: Store, rows: int) -> None:
     await fill(store, _LINES, 1)
     await store.write(lambda unit: _count(unit, rows))
     await fill(store, _SUBMISSIONS, 3, whole=rows)
-    few = ((_JOBS, rows // 1000), (_FEEDS, 1000), (_QUARANTINED, rows // 10))
+    few = ((_JOBS, rows // 1000 + 1), (_FEEDS, 1000), (_QUARANTINED, rows // 10))
     many = (_SCRAPED, _CRAWLED, _PRODUCTS, _SUBMITTED, _ERRORS, _EVENTS, _DELIVERIES, _TROUBLES)
     for statement, number in (*few, *((each, rows) for each in many), (_NOTES, rows // 10)):
         await fill(store, statement, number)
