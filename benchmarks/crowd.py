@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import insert
 
-from benchmarks.watched import SERIES, SHOPS, fill, make_shops, make_targets
+from benchmarks.watched import ID, SERIES, SHOPS, fill, make_shops, make_targets
 from penstock.products.tables import domains
 from penstock.queue.tables import counts
 from penstock.store.store import Store
@@ -99,9 +99,8 @@ _DELIVERIES = f"""{SERIES}
 _QUARANTINED = f"""{SERIES}
     INSERT INTO quarantined_offers (id, target_id, run_id, result_id, source_id, adapter_id,
         adapter_version, reason, detail, offer, observed_at, created_at)
-    SELECT {_ID.format("b")}, 'target.' || i, 'run.' || (1000000000 + i),
-        'result.' || (1000000000 + i), 'source' || (i % :shops), 'product', '1', 'AMBIGUOUS',
-        'two prices', '{{}}', {_LATELY}, {_LATELY}
+    SELECT {_ID.format("b")}, {ID}, {ID}, {ID}, 'source' || (i % :shops), 'product', '1',
+        'AMBIGUOUS', 'two prices', '{{}}', {_LATELY}, {_LATELY}
     FROM series
 """
 _FEEDS = f"""{SERIES}

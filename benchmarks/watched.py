@@ -29,7 +29,7 @@ SERIES = """
 """
 #: As long as real ids, in the order in which rows were made, and before those that are made now.
 _ZEROS, _FIRST = "0" * 22, 10**9
-_ID = f"('{_ZEROS}' || ({_FIRST} + i))"
+ID = f"('{_ZEROS}' || ({_FIRST} + i))"
 _PRODUCT = f"('{_ZEROS}' || ({_FIRST} + i % :products))"
 _SHOP = "(i * :shops / :total)"
 _URL = f"('http://shop' || {_SHOP} || '.test/product/' || i)"
@@ -37,28 +37,28 @@ _URL = f"('http://shop' || {_SHOP} || '.test/product/' || i)"
 _TARGETS = f"""{SERIES}
     INSERT INTO scrape_targets (id, url, canonical_url, source_id, adapter_id, source_product_id,
         last_status, next_due_at, created_at, updated_at)
-    SELECT {_ID}, {_URL}, {_URL}, 'source' || {_SHOP}, 'product', {_ID},
+    SELECT {ID}, {_URL}, {_URL}, 'source' || {_SHOP}, 'product', {ID},
         'ACCEPT', CAST(:now AS BIGINT) + 86400000 + i, :now, :now
     FROM series
 """
 _PRODUCTS = f"""{SERIES}
     INSERT INTO products (id, name, created_at, updated_at)
-    SELECT {_ID}, 'Product ' || i, CAST(:now AS BIGINT), :now FROM series
+    SELECT {ID}, 'Product ' || i, CAST(:now AS BIGINT), :now FROM series
 """
 _KEYS = f"""{SERIES}
-    INSERT INTO product_keys (key, product_id) SELECT 'offer:' || {_ID}, {_ID} FROM series
+    INSERT INTO product_keys (key, product_id) SELECT 'offer:' || {ID}, {ID} FROM series
 """
 _OFFERS = f"""{SERIES}
     INSERT INTO source_products (id, source_id, identity_key, product_id, url, title,
         adapter_version, created_at, updated_at)
-    SELECT {_ID}, 'source' || {_SHOP}, 'PID:' || i, {_PRODUCT}, {_URL}, 'Product ' || i,
+    SELECT {ID}, 'source' || {_SHOP}, 'PID:' || i, {_PRODUCT}, {_URL}, 'Product ' || i,
         '1', CAST(:now AS BIGINT), :now
     FROM series
 """
 _RESULTS = f"""{SERIES}
     INSERT INTO scrape_results (id, target_id, run_id, at, fetch_status, verdict, adapter_version,
         document)
-    SELECT {_ID}, {_ID}, '{_ZEROS}' || ({_FIRST} + i / {RUN_SIZE}),
+    SELECT {ID}, {ID}, '{_ZEROS}' || ({_FIRST} + i / {RUN_SIZE}),
         CAST(:now AS BIGINT) - 86400000, 'ok', 'ACCEPT', '1', '{{"product": {{}}}}'
     FROM series
 """
@@ -66,7 +66,7 @@ _RUNS = f"""{SERIES}
     INSERT INTO scrape_runs (id, adapter_id, adapter_version, source_id, retailer_id, "trigger",
         status, started_at, completed_at, duration_ms, urls_total, urls_over, urls_attempted,
         urls_succeeded, offers_extracted, offers_valid, field_counts, created_at)
-    SELECT {_ID}, 'product', '1', 'source' || (i % :shops), '{RETAILER}',
+    SELECT {ID}, 'product', '1', 'source' || (i % :shops), '{RETAILER}',
         'SCHEDULED', 'SUCCESS', CAST(:now AS BIGINT) - 600000000 * i / :total, :now, 1000,
         {RUN_SIZE}, {RUN_SIZE}, {RUN_SIZE}, {RUN_SIZE}, {RUN_SIZE}, {RUN_SIZE},
         '{{"brand": {RUN_SIZE}, "sku": {RUN_SIZE}}}', :now
