@@ -13,18 +13,21 @@ import ssl
 from collections import OrderedDict
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import aiohttp
 import python_socks
 import yarl
+from aiohttp._cookie_helpers import parse_set_cookie_headers
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.http_exceptions import HttpProcessingError
+from multidict import CIMultiDictProxy
 
 from penstock.core.clock import Clock
 from penstock.core.errors import AddressRefused
 from penstock.kernel.admission import Admission, refusal
 from penstock.kernel.fetchers.decoding import PIECE, BadEncoding, Decoding, codings
-from penstock.kernel.fetchers.replies import Connector, StaleConnection
+from penstock.kernel.fetchers.replies import Connector, Reply, StaleConnection
 from penstock.kernel.fetchers.tunnel import TunnelConnector, may_be_proxys_own, turns_us_away
 from penstock.kernel.model import (
     NO_HEADERS,
@@ -68,6 +71,11 @@ class HttpFetcher:
         self._settings = settings
         self._admission = admission
         self._clock = clock
+        self._limits: dict[str, Any] = {
+            "max_line_size": settings.max_header_bytes,
+            "max_field_size": settings.max_header_bytes,
+            "max_headers": settings.max_headers,
+        }
         self._direct: aiohttp.ClientSession | None = None
         self._proxied: OrderedDict[Proxy, aiohttp.ClientSession] = OrderedDict()
 
@@ -124,27 +132,39 @@ class HttpFetcher:
 
     async def _exchange(self, hop: Hop) -> Page | Redirect | Failure:
         began = self._clock.monotonic()
-        url = yarl.URL(hop.url.href, encoded=True)
         session, options = await self._way_out(hop)
+        if hop.body is None and not _is_plain(hop):
+            connector = cast("Connector", session.connector)
+            if kept := await connector.kept(hop.url, self._limits):
+                with kept:
+                    reply = await kept.ask(hop.method, hop.url, hop.headers)
+                    return await self._answer(hop, reply, began)
+        url = yarl.URL(hop.url.href, encoded=True)
         options |= {"data": hop.body, "allow_redirects": False}
         async with session.request(hop.method, url, **options) as response:
-            status = response.status
-            if _may_be_proxys_own(hop, response) and await self._is_turned_away(hop.proxy):
+            reply = Reply(response.status, response.headers, response.content)
+            if _may_be_proxys_own(hop, reply) and await self._is_turned_away(hop.proxy):
                 return _PROXY_FAILED
-            if status in REDIRECTS and (location := response.headers.get("Location")):
-                cookies = {name: morsel.coded_value for name, morsel in response.cookies.items()}
-                return Redirect(_escaped(location), status, cookies)
-            body = await self._read(response, hop)
-            if isinstance(body, Broken):
-                return body
-            return Page(
-                url=hop.url.href,
-                status=status,
-                headers=_readable(response),
-                body=body,
-                seconds=self._clock.monotonic() - began,
-                proxy=str(hop.proxy) if hop.proxy else None,
-            )
+            return await self._answer(hop, reply, began)
+
+    async def _answer(self, hop: Hop, reply: Reply, began: float) -> Page | Redirect | Failure:
+        """What a site answered: where to go on, or the page with its whole body."""
+        status, headers, _ = reply
+        if status in REDIRECTS and (location := headers.get("Location")):
+            morsels = parse_set_cookie_headers(headers.getall("Set-Cookie", ()))
+            cookies = {name: morsel.coded_value for name, morsel in morsels}
+            return Redirect(_escaped(location), status, cookies)
+        body = await self._read(reply, hop)
+        if isinstance(body, Broken):
+            return body
+        return Page(
+            url=hop.url.href,
+            status=status,
+            headers=_readable(headers),
+            body=body,
+            seconds=self._clock.monotonic() - began,
+            proxy=str(hop.proxy) if hop.proxy else None,
+        )
 
     async def _way_out(self, hop: Hop) -> tuple[aiohttp.ClientSession, dict[str, Any]]:
         """The session to use: direct, through a tunnel, or a plain proxy for plain HTTP."""
@@ -184,9 +204,7 @@ class HttpFetcher:
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),
             auto_decompress=False,
             trust_env=False,
-            max_line_size=self._settings.max_header_bytes,
-            max_field_size=self._settings.max_header_bytes,
-            max_headers=self._settings.max_headers,
+            **self._limits,
         )
         # aiohttp would send a request again when any connection breaks, even a new one: a
         # second contact that no gate has passed.
@@ -227,22 +245,23 @@ class HttpFetcher:
             raise AddressRefused("address")
         return socket.socket(family=family, type=kind, proto=protocol)
 
-    async def _read(self, response: aiohttp.ClientResponse, hop: Hop) -> bytes | Broken:
-        if hop.method == "HEAD" or response.status in BODILESS:
+    async def _read(self, reply: Reply, hop: Hop) -> bytes | Broken:
+        if hop.method == "HEAD" or reply.status in BODILESS:
             return b""
         limit = hop.max_bytes or self._settings.max_bytes
-        names = codings(response.headers.getall("Content-Encoding", ()))
+        names = codings(reply.headers.getall("Content-Encoding", ()))
         if len(names) > self._settings.max_encodings:
             return Broken("too_many_encodings", f"{len(names)} content codings on one body")
-        declared = response.content_length
+        length = reply.headers.get("Content-Length")
+        declared = None if length is None else int(length)
         if declared is not None and declared > limit and not hop.truncate:
             return Broken("too_large", f"the body is larger than {limit} bytes")
         if not names and declared is not None and declared <= limit:
-            return await response.read()
+            return await reply.content.read()
         try:
             # Each layer may pass the limit by a piece, so that truncating sees where it is.
             decoding = Decoding(names, limit + PIECE)
-            return await _read_bounded(response, decoding, limit, hop.truncate)
+            return await _read_bounded(reply.content, decoding, limit, hop.truncate)
         except OverflowError:
             return Broken("too_large", f"the body is larger than {limit} bytes when decoded")
         except BadEncoding as error:
@@ -250,12 +269,12 @@ class HttpFetcher:
 
 
 async def _read_bounded(
-    response: aiohttp.ClientResponse, decoding: Decoding, limit: int, truncate: bool
+    content: aiohttp.StreamReader, decoding: Decoding, limit: int, truncate: bool
 ) -> bytes:
     """Read and decode, counting; past the limit stop if truncating, else raise OverflowError."""
     body = bytearray()
     raw = pieces = 0
-    async for chunk in response.content.iter_any():
+    async for chunk in content.iter_any():
         raw += len(chunk)
         for piece in decoding.feed(chunk):
             body += piece
@@ -278,10 +297,9 @@ def _is_plain(hop: Hop) -> bool:
     return proxy is not None and proxy.protocol != "socks5" and hop.url.scheme == "http"
 
 
-def _may_be_proxys_own(hop: Hop, response: aiohttp.ClientResponse) -> bool:
+def _may_be_proxys_own(hop: Hop, reply: Reply) -> bool:
     """Whether a plain proxy may not have let us through; the site can say the same."""
-    server = response.headers.get("Server", "")
-    return _is_plain(hop) and may_be_proxys_own(response.status, server)
+    return _is_plain(hop) and may_be_proxys_own(reply.status, reply.headers.get("Server", ""))
 
 
 def _proxy_authorization(proxy: Proxy) -> Mapping[str, str]:
@@ -297,9 +315,8 @@ def _escaped(location: str) -> str:
     return _STRAY_BYTE.sub(lambda stray: f"%{ord(stray[0]) - 0xDC00:02X}", location)
 
 
-def _readable(response: aiohttp.ClientResponse) -> Mapping[str, str]:
+def _readable(headers: CIMultiDictProxy[str]) -> Mapping[str, str]:
     """Headers that can be stored: a value that is no UTF-8 is read as ISO-8859-1."""
-    headers = response.headers
     if all(value.isascii() for value in headers.values()):
         return headers
     readable = headers.copy()
@@ -368,7 +385,7 @@ _MEANINGS: tuple[tuple[tuple[type[Exception], ...], Failure], ...] = (
         SiteWide("truncated", "the body ended before it was complete"),
     ),
     (
-        (aiohttp.ClientResponseError,),
+        (aiohttp.ClientResponseError, HttpProcessingError),
         Broken("bad_http", "the answer is not HTTP that can be read"),
     ),
     (
