@@ -49,7 +49,7 @@ class RedisPacing:
         mark = microseconds(ticket.mark) if ticket and not ticket.granted else 0
         keys = (*_keys(ledger), ALIVE)
         reply = await self._server.run(self._reserve, keys, id_, mark, _text(pace))
-        granted, wait, turn, slot = (int(number) for number in reply.split())
+        granted, wait, turn, slot = map(int, reply.split())
         return Ticket(
             id=id_,
             ledger=ledger,
