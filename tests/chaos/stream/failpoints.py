@@ -67,7 +67,7 @@ STEPS: dict[str, Put] = {
     "before the fetch": _before(HttpFetcher, "fetch"),
     "fetched": _after(HttpFetcher, "fetch"),
     "body cached": _after(RedisCache, "put"),
-    "event sent": _after(AIOKafkaProducer, "send"),
+    "event sent": _after(AIOKafkaProducer, "send_batch"),
     "event confirmed": _after(KafkaPublisher, "publish"),
     "before the settling": _before(RedisQueue, "settle"),
     "settled": _after(RedisQueue, "settle"),

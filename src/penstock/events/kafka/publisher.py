@@ -5,19 +5,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from aiokafka import AIOKafkaProducer
+from aiokafka import AIOKafkaProducer, errors
 
 from penstock.core.errors import SettingsError
-from penstock.events.kafka.cluster import TOO_LARGE, TROUBLE, Cluster, in_words, reach
-from penstock.events.kafka.producers import Line, Record
+from penstock.events.kafka.cluster import TOO_LARGE, Cluster, in_words, reach
+from penstock.events.kafka.producers import LARGEST_BYTES, Line, Record, Verdict
 
 PATIENCE_SECONDS = 10.0
-#: Whoever publishes within so many milliseconds travels together.
-LINGER_MS = 5
+#: Whoever publishes within so many seconds travels together.
+GATHERING = 0.01
 #: Of every partition at most two such batches are kept; whoever comes then waits.
 BATCH_BYTES = 64 * 1024
-#: Brokers take one megabyte unless they are told otherwise; more than this is not even sent.
-LARGEST_BYTES = 16 * 1024 * 1024
 
 
 class KafkaPublisher:
@@ -25,8 +23,10 @@ class KafkaPublisher:
 
     def __init__(self, cluster: Cluster, patience: float) -> None:
         self._cluster = cluster
-        self._together = Line(lambda: _producer(cluster, BATCH_BYTES, LINGER_MS), patience)
-        self._alone = Line(lambda: _producer(cluster, batch_bytes=1, linger_ms=0), patience)
+        self._together = Line(lambda: _producer(cluster, BATCH_BYTES), patience)
+        self._alone = Line(lambda: _producer(cluster, batch_bytes=1), patience)
+        self._gathered: dict[str, list[tuple[Record, asyncio.Future[None]]]] = {}
+        self._under_way: set[asyncio.Task[None]] = set()
         self._trouble: str | None = None
 
     @property
@@ -38,24 +38,61 @@ class KafkaPublisher:
         self, topic: str, key: bytes, value: bytes, headers: Sequence[tuple[str, bytes]] = ()
     ) -> None:
         """Return when the message is confirmed; else `EventsLost`, or `EventRefused` for good."""
-        await self.publish_in_order(topic, [Record(key, value, headers)])
+        gathered = self._gathered.get(topic)
+        if gathered is None:
+            gathered = self._gathered[topic] = []
+            task = asyncio.create_task(self._carry(topic, gathered))
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
+        answer = asyncio.get_running_loop().create_future()
+        gathered.append((Record(key, value, headers), answer))
+        await answer
 
     async def publish_in_order(self, topic: str, records: Sequence[Record]) -> None:
         """Publish messages; those with the same key stand in this order."""
-        try:
-            try:
-                await self._together.send(topic, records)
-            except TOO_LARGE:
-                # A batch is refused as a whole: perhaps it was another's message in it.
-                await self._alone.send(topic, records)
-        except TROUBLE as error:
-            self._trouble = in_words(error)
-            raise self._cluster.meaning_of(error) from error
-        self._trouble = None
+        for why in await self._send(topic, records):
+            if why is not None:
+                raise self._cluster.meaning_of(why) from why
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; calls that still wait are not waited for."""
+        self._gathered.clear()
+        for task in self._under_way:
+            task.cancel()
         await asyncio.gather(self._together.close(), self._alone.close())
+
+    async def _carry(
+        self, topic: str, gathered: Sequence[tuple[Record, asyncio.Future[None]]]
+    ) -> None:
+        """Publish what comes within a moment, and tell each caller what became of it."""
+        verdicts: Sequence[Verdict] = ()
+        try:
+            await asyncio.sleep(GATHERING)
+            del self._gathered[topic]
+            verdicts = await self._send(topic, [record for record, _ in gathered])
+        finally:
+            # Without verdicts we were closed: nobody may wait for them for ever.
+            ends = verdicts or [errors.ProducerClosed()] * len(gathered)
+            for (_, answer), why in zip(gathered, ends, strict=True):
+                if not answer.done():
+                    self._tell(answer, why)
+
+    def _tell(self, answer: asyncio.Future[None], why: Verdict) -> None:
+        if why is None:
+            answer.set_result(None)
+        else:
+            answer.set_exception(self._cluster.meaning_of(why))
+
+    async def _send(self, topic: str, records: Sequence[Record]) -> list[Verdict]:
+        verdicts = await self._together.send(topic, records)
+        # A batch is refused as a whole: perhaps it was another's message in it.
+        large = [place for place, why in enumerate(verdicts) if isinstance(why, TOO_LARGE)]
+        if large:
+            again = await self._alone.send(topic, [records[place] for place in large])
+            for place, why in zip(large, again, strict=True):
+                verdicts[place] = why
+        self._trouble = next((in_words(why) for why in verdicts if why), None)
+        return verdicts
 
 
 @asynccontextmanager
@@ -74,18 +111,17 @@ async def open_publisher(
 
 async def _require_usable(cluster: Cluster) -> None:
     try:
-        producer = _producer(cluster, BATCH_BYTES, LINGER_MS)
+        producer = _producer(cluster, BATCH_BYTES)
     except (TypeError, ValueError, AssertionError) as error:
         raise SettingsError(f"Kafka cannot be reached with these settings: {error}") from error
     await producer.stop()
 
 
-def _producer(cluster: Cluster, batch_bytes: int, linger_ms: int) -> AIOKafkaProducer:
+def _producer(cluster: Cluster, batch_bytes: int) -> AIOKafkaProducer:
     return AIOKafkaProducer(
         **cluster.connection,
         enable_idempotence=True,
         acks="all",
-        linger_ms=linger_ms,
         max_batch_size=batch_bytes,
         max_request_size=LARGEST_BYTES,
     )
