@@ -66,7 +66,12 @@ class MemoryBreaker:
         probed_for = circuit.probe_until - self._clock.monotonic()
         return min(probed_for, PROBE_PATIENCE) if probed_for > 0 else None
 
-    async def enter(self, domain: str) -> Pass | float:
+    def circuit(self, domain: str) -> str:
+        del domain
+        return ""
+
+    async def enter(self, domain: str, *, is_clean: bool = False) -> Pass | float:
+        del is_clean
         circuit = self._circuits.get(domain)
         if circuit is None:
             return Pass(domain, 0)

@@ -31,9 +31,14 @@ class Circuits:
         """None if a request could go; else in how many seconds to look again."""
         return await self.rules_for(visit).breaker.look(visit.domain)
 
+    def circuit_of(self, visit: Visit) -> str:
+        """What the circuit is called that a visit has to pass, for who keeps its turns."""
+        return self.rules_for(visit).breaker.circuit(visit.domain)
+
     async def enter(self, visit: Visit) -> Pass | float:
         """Leave to contact the domain of a visit, or in how many seconds to ask again."""
-        return await self.rules_for(visit).breaker.enter(visit.domain)
+        is_clean = visit.ticket is not None and visit.ticket.is_clean
+        return await self.rules_for(visit).breaker.enter(visit.domain, is_clean=is_clean)
 
     async def report(self, visit: Visit, leave: Pass, *, well: bool | None) -> Turned | None:
         """Tell how it went; what that made of the circuit, if it changed."""

@@ -114,11 +114,13 @@ class FallbackPacing:
         self._local_slots: dict[str, Ticket] = {}
         self._owed: dict[str, _Owed] = {}
 
-    async def reserve(self, ledger: str, pace: Pace, ticket: Ticket | None = None) -> Ticket:
+    async def reserve(
+        self, ledger: str, pace: Pace, ticket: Ticket | None = None, circuit: str = ""
+    ) -> Ticket:
         is_local = ticket is not None and ticket.id.startswith(LOCAL)
         try:
             turn = await self._link.ask(
-                self._reserve_shared, ledger, pace, None if is_local else ticket
+                self._reserve_shared, ledger, pace, None if is_local else ticket, circuit
             )
         except SharedStateLost:
             return await self._reserve_local(ledger, pace.strictest(self._safe), ticket)
@@ -169,13 +171,15 @@ class FallbackPacing:
         except SharedStateLost:
             return await self._local.slowed()
 
-    async def _reserve_shared(self, ledger: str, pace: Pace, ticket: Ticket | None) -> Ticket:
+    async def _reserve_shared(
+        self, ledger: str, pace: Pace, ticket: Ticket | None, circuit: str
+    ) -> Ticket:
         if ledger in self._owed:
             await self._settle(ledger)
         silence = self._silence(ledger, pace, self._link.shared_since, self._local_slots)
         if silence > 0:
             await self._shared.hold(ledger, silence)
-        turn = await self._shared.reserve(ledger, pace, ticket)
+        turn = await self._shared.reserve(ledger, pace, ticket, circuit)
         if turn.granted:
             self._shared_slots[turn.id] = turn
         return turn
@@ -247,9 +251,12 @@ class FallbackBreaker:
         except SharedStateLost:
             return await self._local.look(domain)
 
-    async def enter(self, domain: str) -> Pass | float:
+    def circuit(self, domain: str) -> str:
+        return self._shared.circuit(domain)
+
+    async def enter(self, domain: str, *, is_clean: bool = False) -> Pass | float:
         try:
-            return await self._link.ask(self._shared.enter, domain)
+            return await self._link.ask(self._shared.enter, domain, is_clean=is_clean)
         except SharedStateLost:
             return await self._local.enter(domain)
 

@@ -109,7 +109,7 @@ class Gates:
     async def _take_turn(self, visit: Visit, rules: Rules | None) -> Wait | Pass:
         """Reserve the next turn; when it is now, the breaker is entered."""
         pace = self._robots.pace(visit, rules) if rules else visit.policy.pace
-        if wait := await self._turns.take(visit, pace):
+        if wait := await self._turns.take(visit, pace, self._circuits.circuit_of(visit)):
             return wait
         self._chronicle.say(visit, "pacing", "turn")
         leave = await self._circuits.enter(visit)

@@ -255,7 +255,7 @@ class Ticket:
     """A place in a ledger: `at` is the time of the turn, `granted` that it has come.
 
     `mark` is the reserved time in the ledger's own clock; `slot` says that one of the
-    domain's concurrency slots is held.
+    domain's concurrency slots is held, `is_clean` that no trouble with the domain was known then.
     """
 
     id: str
@@ -264,6 +264,7 @@ class Ticket:
     mark: float = 0.0
     granted: bool = False
     slot: bool = False
+    is_clean: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,10 @@ class MemoryPacing:
     def __len__(self) -> int:
         return len(self._ledgers)
 
-    async def reserve(self, ledger: str, pace: Pace, ticket: Ticket | None = None) -> Ticket:
+    async def reserve(
+        self, ledger: str, pace: Pace, ticket: Ticket | None = None, circuit: str = ""
+    ) -> Ticket:
+        del circuit
         now = self._clock.monotonic()
         book = self._open(ledger, now)
         book.clock_went_back(now)

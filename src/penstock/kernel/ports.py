@@ -19,11 +19,14 @@ class Slowed(NamedTuple):
 class Pacing(Protocol):
     """One ledger per domain over everything that contacts it."""
 
-    async def reserve(self, ledger: str, pace: Pace, ticket: Ticket | None = None) -> Ticket:
+    async def reserve(
+        self, ledger: str, pace: Pace, ticket: Ticket | None = None, circuit: str = ""
+    ) -> Ticket:
         """Ask for a turn.
 
         A granted ticket means: now. Any other says in `at` when to come back with it. A
-        granted ticket handed in again asks for one more turn in the slot it holds.
+        granted ticket handed in again asks for one more turn in the slot it holds. A breaker's
+        `circuit` that is kept in the same place is looked at on the way.
         """
         ...
 
@@ -71,8 +74,15 @@ class Breaker(Protocol):
         """None if a request could go; else in how many seconds to look again. Spends nothing."""
         ...
 
-    async def enter(self, domain: str) -> Pass | float:
-        """Leave to contact the domain, or in how many seconds to ask again."""
+    def circuit(self, domain: str) -> str:
+        """What a domain's circuit is called where turns are kept, too; empty if it is not there."""
+        ...
+
+    async def enter(self, domain: str, *, is_clean: bool = False) -> Pass | float:
+        """Leave to contact the domain, or in how many seconds to ask again.
+
+        `is_clean` says that its circuit was looked for when the turn was given: there is none.
+        """
         ...
 
     async def report(self, leave: Pass, *, well: bool | None) -> Turned | None:

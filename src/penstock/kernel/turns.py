@@ -14,11 +14,11 @@ class Turns:
         self._retry = retry
         self._backoff_seconds = backoff_seconds
 
-    async def take(self, visit: Visit, pace: Pace) -> Wait | None:
+    async def take(self, visit: Visit, pace: Pace, circuit: str = "") -> Wait | None:
         """Reserve the next turn; None means that it is now."""
         if visit.ticket and visit.ticket.ledger != visit.ledger:
             await self.leave(visit)
-        visit.ticket = await self._pacing.reserve(visit.ledger, pace, visit.ticket)
+        visit.ticket = await self._pacing.reserve(visit.ledger, pace, visit.ticket, circuit)
         if visit.ticket.granted:
             return None
         return Wait(visit.ticket.at, "pacing", "waiting for its turn")

@@ -55,7 +55,13 @@ class RedisBreaker:
         wait: int = await self._server.run(self._look, (self._key(domain),))
         return wait / 1e6 or None
 
-    async def enter(self, domain: str) -> Pass | float:
+    def circuit(self, domain: str) -> str:
+        return self._key(domain)
+
+    async def enter(self, domain: str, *, is_clean: bool = False) -> Pass | float:
+        if is_clean:
+            self._remember(domain, is_clean=True)
+            return Pass(domain, 0, is_clean=True)
         reply: list[int] = await self._server.run(self._enter, (self._key(domain),))
         if len(reply) == 1:
             self._clean.pop(domain, None)

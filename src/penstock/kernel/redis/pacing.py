@@ -44,12 +44,14 @@ class RedisPacing:
         self._penalise = load_script("ledger", "penalise", LEASE=lease)
         self._slowed = load_script("slowed", MOST=MOST_SLOWED)
 
-    async def reserve(self, ledger: str, pace: Pace, ticket: Ticket | None = None) -> Ticket:
+    async def reserve(
+        self, ledger: str, pace: Pace, ticket: Ticket | None = None, circuit: str = ""
+    ) -> Ticket:
         id_ = ticket.id if ticket else f"{self._server.process}:{next(self._numbers)}"
         mark = microseconds(ticket.mark) if ticket and not ticket.granted else 0
-        keys = (*_keys(ledger), ALIVE)
+        keys = (*_keys(ledger), circuit, ALIVE)
         reply = await self._server.run(self._reserve, keys, id_, mark, _text(pace))
-        granted, wait, turn, slot = map(int, reply.split())
+        granted, wait, turn, slot, is_clean = map(int, reply.split())
         return Ticket(
             id=id_,
             ledger=ledger,
@@ -57,10 +59,11 @@ class RedisPacing:
             mark=turn / 1e6,
             granted=bool(granted),
             slot=bool(slot),
+            is_clean=bool(circuit and is_clean),
         )
 
     async def look(self, ledger: str, pace: Pace) -> float:
-        id_, keys = f"{self._server.process}:{next(self._numbers)}", (*_keys(ledger), ALIVE)
+        id_, keys = f"{self._server.process}:{next(self._numbers)}", (*_keys(ledger), "", ALIVE)
         reply = await self._server.run(self._reserve, keys, id_, 0, _text(pace), LOOK)
         return max(0.0, int(reply.split()[1]) / 1e6)
 

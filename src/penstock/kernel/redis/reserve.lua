@@ -1,5 +1,6 @@
 -- Ask for a turn: granted, or planned for later, or come again because every slot is taken.
--- Who only looks is told when it would be, and leaves no trace.
+-- Who only looks is told when it would be, and leaves no trace. With a turn comes whether there
+-- is no circuit for it, KEYS[5].
 local id, mark, pace, only_looks = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5] == 'look'
 local delay, concurrency, rates = 0, math.huge, {}
 local longest, most = 0, 0
@@ -92,7 +93,9 @@ local function answer(granted, at, turn, has_slot)
   if not only_looks then
     close_ledger(math.max(PACE_MEMORY, 2 * longest + delay, LEASE), pace, now)
   end
-  return string.format('%d %.0f %.0f %d', granted, at - now, turn, has_slot and 1 or 0)
+  local is_clean = granted == 1 and redis.call('EXISTS', KEYS[5]) == 0
+  return string.format('%d %.0f %.0f %d %d', granted, at - now, turn, has_slot and 1 or 0,
+    is_clean and 1 or 0)
 end
 
 open_ledger()
