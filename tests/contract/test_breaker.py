@@ -6,6 +6,7 @@ import pytest
 
 from penstock.kernel.breaker import MAX_CIRCUITS, PROBE_PATIENCE, MemoryBreaker
 from penstock.kernel.model import Pass
+from penstock.kernel.policy import Pace, Rate
 from penstock.kernel.ports import Breaker, CircuitState, Turned
 from penstock.kernel.settings import BreakerSettings
 from tests.clocks import HandClock
@@ -306,3 +307,23 @@ async def test_domains_that_are_not_up_are_told(back_end: BackEnd, clock: HandCl
     clock.move(60)
     await go(breaker, well=True)
     assert await breaker.troubled() == []
+
+
+async def test_a_turn_tells_that_there_is_no_circuit_for_as_long_as_there_is_none(
+    back_end: BackEnd, breaker: Breaker
+) -> None:
+    pacing, pace = await back_end.pacing(), Pace((Rate(1000, 1.0),), 0.0, 100)
+    circuit = breaker.circuit(DOMAIN)
+
+    clean = await pacing.reserve("ledger", pace, None, circuit)
+    await go(breaker, well=False)
+    troubled = await pacing.reserve("ledger", pace, None, circuit)
+    not_asked = await pacing.reserve("ledger", pace)
+
+    assert clean.is_clean == bool(circuit), "where both are kept together it is known"
+    assert not troubled.is_clean
+    assert not not_asked.is_clean
+
+
+async def test_whoever_knows_that_a_domain_is_clean_gets_the_same_leave(breaker: Breaker) -> None:
+    assert await breaker.enter(DOMAIN, is_clean=True) == await breaker.enter(DOMAIN)
