@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module, resources
@@ -127,7 +127,7 @@ class Server:
         self._asked = asyncio.Event()
         self._closed = False
 
-    async def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
+    def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Awaitable[Any]:
         """The script's answer; a `SharedStateLost`, or what the usage has, says why there is none.
 
         Keys get the prefix; half of a character in one is the byte that it was made of.
@@ -135,19 +135,19 @@ class Server:
         names = _names(self._prefix, tuple(keys))
         shift = microseconds(self._clock_shift())
         command = ("EVALSHA", script.sha, len(names), *names, shift, *arguments)
-        return await self._call(command, script)
+        return self._call(command, script)
 
-    async def ask(self, *command: Argument) -> Any:
+    def ask(self, *command: Argument) -> Awaitable[Any]:
         """The answer to a plain command, as it is: without prefix."""
-        return await self._call(command, None)
+        return self._call(command, None)
 
-    async def _call(self, command: tuple[Argument, ...], script: Script | None) -> Any:
+    def _call(self, command: tuple[Argument, ...], script: Script | None) -> Awaitable[Any]:
         if self._closed:
             raise self._usage.lost(CLOSED)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Call(command, script, answer))
         self._asked.set()
-        return await answer
+        return answer
 
     async def keep_flushing(self) -> None:
         """Carry calls to the server and answers back, batch by batch."""

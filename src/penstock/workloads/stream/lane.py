@@ -30,7 +30,7 @@ from penstock.queue.lanes import Result
 from penstock.queue.ports import Bury, Claim, Done, Ending, Item, Release, Retry
 from penstock.store.unit import Unit
 from penstock.workloads.stream.metrics import StreamMetrics
-from penstock.workloads.stream.model import NAME, WebpageEvent, event_of, key_of
+from penstock.workloads.stream.model import NAME, WebpageEvent, event_of, key_in, key_of
 
 #: After a delivery that failed for want of a server, so many seconds until the next.
 PAUSE = 1.0
@@ -139,8 +139,8 @@ class DeliveringLane(Urls):
     async def _is_delivered(self, event: WebpageEvent, body: bytes) -> bool:
         try:
             await self._to.cache.put(event.cache_key, body, self._to.seconds)
-            value = event.model_dump_json().encode()
-            await self._to.events.publish(self._to.topic, key_of(event.url).encode(), value)
+            key, value = key_in(event.cache_key), event.model_dump_json().encode()
+            await self._to.events.publish(self._to.topic, key.encode(), value)
         except AWAY as error:
             self._say(str(error))
             return False

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from penstock.kernel.model import Failure, Page, SiteWide
 
 NAME = "stream"
+_PAGES = "webpage:"
 
 
 class WebpageEvent(BaseModel):
@@ -49,7 +50,12 @@ def key_of(url: str) -> str:
 
 def cache_key(url: str) -> str:
     """Where the body of a page is."""
-    return f"webpage:{key_of(url)}"
+    return f"{_PAGES}{key_of(url)}"
+
+
+def key_in(key: str) -> str:
+    """What names the URL whose page is under a key of the cache."""
+    return key.removeprefix(_PAGES)
 
 
 def event_of(url: str, page: Page, fetched_at: datetime) -> WebpageEvent:
