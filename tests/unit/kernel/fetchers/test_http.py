@@ -34,10 +34,22 @@ async def site() -> AsyncIterator[Site]:
 
 
 @pytest.fixture
-async def fetcher(site: Site) -> AsyncIterator[HttpFetcher]:
+async def new_fetcher(site: Site) -> AsyncIterator[HttpFetcher]:
+    """One that has contacted nobody yet."""
     admission = Admission(AdmissionSettings(known_hosts=site.known_hosts), nowhere)
     async with HttpFetcher(HttpSettings(), admission, SystemClock()) as fetcher:
         yield fetcher
+
+
+@pytest.fixture(params=["new", "kept"])
+async def fetcher(
+    site: Site, new_fetcher: HttpFetcher, request: pytest.FixtureRequest
+) -> HttpFetcher:
+    """One that has to open a connection, or that goes on with one that it has."""
+    if request.param == "kept":
+        await get_page(new_fetcher, "/")
+        site.hits.clear()
+    return new_fetcher
 
 
 def hop(path: str, timeout: float = 5, **options: Any) -> Hop:
@@ -109,11 +121,11 @@ async def test_the_environment_chooses_no_proxy(
 
 @pytest.mark.parametrize("answer", [Reset(), Raw.of(b"")], ids=["reset", "closed"])
 async def test_a_site_is_contacted_once_and_not_behind_our_back(
-    site: Site, fetcher: HttpFetcher, answer: Reset | Raw
+    site: Site, new_fetcher: HttpFetcher, answer: Reset | Raw
 ) -> None:
     site.reply(HOST, "/gone", answer)
 
-    kind, _ = await get_failure(fetcher, "/gone")
+    kind, _ = await get_failure(new_fetcher, "/gone")
 
     assert kind == "site_wide"
     assert len(site.hits_of(HOST, "/gone")) == 1
@@ -264,6 +276,23 @@ async def test_interim_replies_have_an_end(site: Site, fetcher: HttpFetcher, cou
     else:
         assert isinstance(reply, Broken)
         assert reply.reason == "bad_http"
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        (b"200 fine, thank you\r\n\r\n", ("broken", "bad_http")),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", ("site_wide", "truncated")),
+        (b"HTTP/1.1 200 OK\r\nContent-Le", ("site_wide", "disconnected")),
+    ],
+)
+async def test_an_answer_that_breaks_off_or_is_none_is_named(
+    site: Site, fetcher: HttpFetcher, answer: bytes, named: tuple[str, str]
+) -> None:
+    site.reply(HOST, "/broken", Raw.of(answer))
+
+    assert await get_failure(fetcher, "/broken") == named
+    assert len(site.hits) == 1, "a site that began to answer is not asked again"
 
 
 @pytest.mark.parametrize(
