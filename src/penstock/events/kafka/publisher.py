@@ -57,8 +57,10 @@ class KafkaPublisher:
     async def close(self) -> None:
         """Close all connections; calls that still wait are not waited for."""
         self._gathered.clear()
-        for task in self._under_way:
+        under_way = list(self._under_way)
+        for task in under_way:
             task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
         await asyncio.gather(self._together.close(), self._alone.close())
 
     async def _carry(
