@@ -5,7 +5,7 @@
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
@@ -44,7 +44,7 @@ return granted
 class Asks(Protocol):
     """A connection to Redis that takes plain commands."""
 
-    async def ask(self, *command: str | bytes | int | float) -> Any:
+    def ask(self, *command: str | bytes | int | float) -> Awaitable[Any]:
         """The server's answer."""
         ...
 
