@@ -20,7 +20,7 @@ from penstock.products.tables import (
     source_product_identifiers,
     source_products,
 )
-from penstock.store.dialect import WRITER_CACHE_KB
+from penstock.store.sqlite import WRITER_CACHE_KB
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from tests.catalogs import AVAILABILITIES

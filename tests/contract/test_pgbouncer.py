@@ -16,8 +16,8 @@ from penstock.cli.doctor_store import examine_store
 from penstock.core.clock import SystemClock
 from penstock.core.errors import SettingsError, StoreLost
 from penstock.settings import load_settings
-from penstock.store.dialect import IDLE, IDLE_MS, SHARING, server_url
 from penstock.store.pooling import Pooling, look_for_pooler
+from penstock.store.postgres import IDLE, IDLE_MS, SHARING, server_url
 from penstock.store.settings import StoreSettings
 from penstock.store.store import Store, open_store
 from tests import pgbouncer_server

@@ -17,8 +17,9 @@ from penstock.products.catalogue import write_entries
 from penstock.products.content import content_hash
 from penstock.products.tables import prices, source_products
 from penstock.products.writing import write_offers
-from penstock.store.dialect import Dialect, open_dialect
+from penstock.store.dialect import Dialect
 from penstock.store.settings import StoreSettings
+from penstock.store.store import open_dialect
 from penstock.store.unit import Unit
 from tests.clocks import HandClock
 from tests.stores import make_sqlite

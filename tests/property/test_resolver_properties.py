@@ -15,8 +15,9 @@ from penstock.products.resolving import Keys, keys_of
 from penstock.products.sources import set_trust
 from penstock.products.tables import product_keys, products, source_products
 from penstock.products.writing import write_offers
-from penstock.store.dialect import Dialect, open_dialect
+from penstock.store.dialect import Dialect
 from penstock.store.settings import StoreSettings
+from penstock.store.store import open_dialect
 from penstock.store.unit import Unit
 from tests.clocks import HandClock
 from tests.stores import make_sqlite

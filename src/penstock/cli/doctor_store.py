@@ -5,8 +5,8 @@ import asyncio
 from penstock.cli.findings import Finding
 from penstock.core.errors import PenstockError
 from penstock.settings import Settings
-from penstock.store.dialect import place_of
 from penstock.store.pooling import Pooling, look_for_pooler
+from penstock.store.postgres import place_of
 
 STORE = "store"
 

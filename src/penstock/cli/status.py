@@ -18,7 +18,7 @@ from penstock.queue.health import (
 )
 from penstock.queue.upkeep import Upkeep
 from penstock.settings import Settings
-from penstock.store.dialect import place_of
+from penstock.store.postgres import place_of
 from penstock.store.store import Store
 from penstock.store.switches import StoredSwitches
 

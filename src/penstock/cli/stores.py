@@ -12,7 +12,7 @@ from penstock.core.clock import SystemClock
 from penstock.core.errors import SettingsError
 from penstock.core.log import configure
 from penstock.settings import Settings, load_settings
-from penstock.store.dialect import place_of
+from penstock.store.postgres import place_of
 from penstock.store.settings import StoreSettings
 from penstock.store.store import Store, open_store
 

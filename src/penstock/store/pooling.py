@@ -9,7 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from penstock.core.errors import StoreLost
-from penstock.store.dialect import SHARING, first_line, place_of, server_url
+from penstock.store.dialect import first_line
+from penstock.store.postgres import SHARING, place_of, server_url
 from penstock.store.settings import StoreSettings
 
 

@@ -20,8 +20,10 @@ from sqlalchemy.exc import TimeoutError as NoFreeConnection
 from penstock.core.clock import Clock
 from penstock.core.errors import PenstockError, SettingsError, StoreError, StoreLost
 from penstock.core.log import get_logger
-from penstock.store.dialect import Dialect, first_line, is_shared_connection, open_dialect
+from penstock.store.dialect import Dialect, first_line
+from penstock.store.postgres import Postgres, is_shared_connection
 from penstock.store.settings import StoreSettings
+from penstock.store.sqlite import Sqlite
 from penstock.store.unit import Unit
 
 T = TypeVar("T")
@@ -167,6 +169,16 @@ class Store:
                 _cut_off([jobs.get_nowait()], jobs)
                 await asyncio.sleep(0)  # whoever waited for room in the queue comes now
         await self._dialect.close()
+
+
+def open_dialect(settings: StoreSettings, clock: Clock) -> Dialect:
+    """The engine that the settings name."""
+    url = settings.url.get_secret_value()
+    if not url:
+        return Sqlite(settings, clock)
+    if url.partition("://")[0] not in ("postgresql", "postgres", "postgresql+asyncpg"):
+        raise SettingsError("PENSTOCK_STORE__URL must begin with postgresql://")
+    return Postgres(settings)
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from penstock.core.errors import SettingsError
-from penstock.store.dialect import place_of
+from penstock.store.postgres import place_of
 from penstock.store.settings import StoreSettings
 
 
