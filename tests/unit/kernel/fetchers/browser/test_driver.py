@@ -129,6 +129,5 @@ async def test_what_playwright_knew_of_pages_goes_with_their_browser(browsers: P
 async def _open_page(browser: Chromium) -> "weakref.ref[Page]":
     context = await browser.new_context({})
     page = await context.new_page()
-    page.on("request", lambda _request: page.url)
     await context.close()
     return weakref.ref(page)
