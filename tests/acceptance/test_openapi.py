@@ -31,6 +31,8 @@ async def test_schemathesis_finds_nothing(
             site,
             tmp_path,
             admission=hosts,
+            # Nor is it asked again meanwhile: their circuit would open, which is a 503.
+            robots={"unreachable_first_seconds": 300},
             scrape={"max_queue_depth": 1_000_000},
         ) as service,
         listening(service) as address,

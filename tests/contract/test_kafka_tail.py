@@ -1,19 +1,22 @@
 """The end of a topic in a real Kafka."""
 
 import pytest
+from aiokafka import AIOKafkaProducer
 
 from penstock.core.errors import EventsLost, SettingsError
-from penstock.events.kafka import open_publisher, open_tail
-from penstock.events.kafka.producers import Record
+from penstock.events.kafka import open_tail
 from tests.kafka_server import new_topic, plays, unused_name
 from tools.provision.processes import free_port
 
+BEGIN_MS = 1_700_000_000_000
+
 
 async def write(servers: str, topic: str, numbers: range) -> None:
-    """One after the other, to all partitions."""
-    async with open_publisher(servers) as publisher:
+    """To all partitions, each a millisecond after the last."""
+    async with AIOKafkaProducer(bootstrap_servers=servers) as producer:
         for number in numbers:
-            await publisher.publish_in_order(topic, [Record(str(number).encode(), b"%d" % number)])
+            key, at = str(number).encode(), BEGIN_MS + number
+            await producer.send_and_wait(topic, b"%d" % number, key, timestamp_ms=at)
 
 
 @pytest.mark.parametrize(

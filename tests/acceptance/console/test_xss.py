@@ -59,9 +59,11 @@ async def test_hostile_pages_are_scraped_and_shown_as_text_by_a_browser(shop: Sh
         body = PAGE.format(words, " ".join(text.split())).encode(errors="replace")
         shop.site.reply("shop01.test", f"/hostile/{number}", Reply(200, body.decode()))
         tasks.append(await service.submit(f"http://shop01.test/hostile/{number}"))
+    for task in tasks:
+        # Before the browser is there: the service may start one too, in the same process.
+        await service.finished(task)
     async with shop.console.browser() as page:
         for task in tasks:
-            await service.finished(task)
             await page.goto(f"/console/scrape/tasks/{task}")
             assert await page.locator(FOREIGN).count() == 0
 
