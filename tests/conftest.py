@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -66,3 +67,10 @@ def _own_lock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     os.environ["PENSTOCK_SHARED__LOCK_FILE"] = str(path)
     yield
     del os.environ["PENSTOCK_SHARED__LOCK_FILE"]
+
+
+@pytest.fixture(autouse=True)
+def _own_logs() -> Iterator[None]:
+    """What a test says of the process's logs, or runs that does, is not left to the next one."""
+    yield
+    structlog.reset_defaults()
