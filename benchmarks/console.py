@@ -6,6 +6,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -101,9 +102,13 @@ async def crowd(where: Mapping[str, Any], rows: int) -> None:
 async def visit(where: Mapping[str, Any], looks: int = LOOKS) -> Mapping[str, Page]:
     """Every page of a console on a store that is filled, so many times."""
     folder = Path(where["folder"])
-    lock = {"lock_file": folder / "lock"}
-    async with Site() as site, console_on(folder, site, store=where, shared=lock) as console:
-        found = {path: await look(console, path, looks) for path in await _paths(console)}
+    started = partial(console_on, folder, store=where, shared={"lock_file": folder / "lock"})
+    async with Site() as site:
+        async with started(site) as console:
+            paths = await _paths(console)
+        # Another one, which has seen nothing yet.
+        async with started(site) as console:
+            found = {path: await look(console, path, looks) for path in paths}
     return dict(sorted(found.items()))
 
 
@@ -135,7 +140,7 @@ def tell(found: Mapping[str, Mapping[str, Page]], rows: int) -> str:
     cells = [(kind, *(str(pages.get(kind, "-")) for pages in named.values())) for kind in kinds]
     return (
         f"The console with {rows:,} targets, offers, prices, results, queued URLs, scrape tasks, "
-        "crawl tasks, products, errors, events, deliveries and errors of feeds each, on a real "
+        "crawl tasks and attempts, products, errors, events, deliveries and errors of feeds each, on a real "
         f"port of the same process: the first look / the median / the worst of {LOOKS}, in ms. "
         "A link `after=` is the second part of a list.\n\n" + render_table(("page", *found), cells)
     )

@@ -77,6 +77,15 @@ _SUBMITTED = f"""{SERIES}
     INSERT INTO crawl_submission_tasks (submission_id, task_id)
     SELECT {_SUBMISSION.replace("+ i", "+ 2")}, {_TASK} FROM series
 """
+_TRIED = f"""{SERIES}
+    INSERT INTO crawl_attempts (id, crawl_task_id, domain_id, kind, status, number, ended_at,
+        parser_version)
+    SELECT {_ID.format("a")}, {_TASK}, {_DOMAIN},
+        CASE WHEN i % 2 = 0 THEN 'parse' ELSE 'download' END,
+        CASE WHEN i % 10 = 0 THEN 'failed' ELSE 'ok' END, 1, {_LATELY},
+        CASE WHEN i % 2 = 0 THEN 'product@1.0.0' END
+    FROM series
+"""
 _ERRORS = f"""{SERIES}
     INSERT INTO error_logs (id, crawl_task_id, domain_id, category, error_type, error_message,
         occurred_at)
@@ -139,7 +148,8 @@ async def make_crowd(store: Store, rows: int) -> None:
     await store.write(lambda unit: _count(unit, rows))
     await fill(store, _SUBMISSIONS, 3, whole=rows)
     few = ((_JOBS, rows // 1000 + 1), (_FEEDS, 1000), (_QUARANTINED, rows // 10))
-    many = (_SCRAPED, _CRAWLED, _PRODUCTS, _SUBMITTED, _ERRORS, _EVENTS, _DELIVERIES, _TROUBLES)
+    crawled = (_CRAWLED, _PRODUCTS, _SUBMITTED, _TRIED, _ERRORS)
+    many = (_SCRAPED, *crawled, _EVENTS, _DELIVERIES, _TROUBLES)
     for statement, number in (*few, *((each, rows) for each in many), (_NOTES, rows // 10)):
         await fill(store, statement, number)
 

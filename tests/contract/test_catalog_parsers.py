@@ -113,6 +113,20 @@ async def test_rate_says_when_its_pages_were_parsed(watch: Watch) -> None:
     assert (rate.first_at, rate.last_at, rate.domain_id) == (100, 300, "shop")
 
 
+async def test_of_the_latest_attempts_so_many_are_looked_at(watch: Watch) -> None:
+    rows = [attempt("shop", at) for at in (100, 200, 300)]
+    others = [attempt("shop", 400, kind="download", parser_version=None)]
+    await watch.do(lambda unit: add_attempts(unit, rows + others))
+
+    async def parsed(domain: str | None = None) -> int:
+        [rate] = await watch.store.read(lambda unit: parse_rates(unit, 0, domain, most=2))
+        return rate.parsed
+
+    # Of all domains, downloads are among those that are looked at.
+    assert await parsed() == 1
+    assert await parsed("shop") == 2
+
+
 async def test_only_pages_that_were_to_be_read_count(watch: Watch) -> None:
     def work(unit: Unit) -> None:
         others: list[dict[str, Any]] = [

@@ -19,8 +19,8 @@ from penstock.workloads.catalog.tasks import Filter
 PART, MOST_PATTERNS = 50, 50
 SPANS = {"1 hour": HOUR_MS, "1 day": DAY_MS, "7 days": 7 * DAY_MS, "30 days": 30 * DAY_MS}
 USUAL = "1 day"
-#: Patterns are looked for in so many of the latest errors.
-MOST_ERRORS = 5_000
+#: Patterns are looked for in so many of the latest errors, and rates in so many attempts.
+MOST_ERRORS, MOST_ATTEMPTS = 5_000, 20_000
 #: Hours of a sparkline.
 SHOWN_HOURS = 48
 ASKED = ("domain", "category", "error_type")
@@ -54,7 +54,8 @@ def _add_patterns(console: Console, catalog: CatalogService) -> None:
                 "patterns": [row | {"spark": _spark(row, since, now)} for row in patterns],
                 "errors": shown,
                 "next": meta["next_cursor"],
-                "rates": await catalog.parsers.rates(since, domain),
+                "rates": await catalog.parsers.rates(since, domain, MOST_ATTEMPTS),
+                "most_attempts": MOST_ATTEMPTS,
             },
         )
 

@@ -1,11 +1,15 @@
 """Pages are handed in, by URL or by sitemap, and watched until all of them are over."""
 
+import asyncio
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.console.asking import an_id, cursor, filled, number, problems_of, word
 from penstock.console.pages import ROOT, Ask, Console, Done, Form, View
 from penstock.console.services import Services
 from penstock.core.clock import Clock
+from penstock.core.errors import PenstockError
+from penstock.core.log import get_logger
 from penstock.web.asking import one_page
 from penstock.web.errors import InvalidRequest
 from penstock.workloads.catalog.bodies import NewTasks
@@ -16,6 +20,8 @@ from penstock.workloads.catalog.submitting import Tally
 PART = 50
 #: So many submissions of which it is remembered how far they have come.
 MOST_REMEMBERED = 100
+#: So many seconds a page waits for what is being counted; then it shows what is known.
+PATIENCE = 0.5
 #: Of those that are refused, so many are named to whoever submits them.
 MOST_NAMED = 3
 TITLE = "Submit pages"
@@ -91,31 +97,52 @@ def _add_lists(console: Console, submissions: Submissions, clock: Clock) -> None
 
     @console.page("/catalog/submissions/{id}")
     async def show(ask: Ask) -> View:
-        progress = await looks.at(an_id(ask.path["id"], "submission"))
-        row = progress.submission
+        row = await submissions.get(an_id(ask.path["id"], "submission"))
         title = f"Submission of {row['origin_name'] or row['origin']}"
-        values = {"title": title, "row": row, "progress": progress}
+        values = {"title": title, "row": row, "progress": await looks.at(row["id"])}
         return View("catalog_submission.html", values)
 
 
+@dataclass(slots=True)
+class Look:
+    """What was last seen of a submission, until when that will do, and who is looking now."""
+
+    progress: Progress | None = None
+    good_until: float = 0.0
+    counting: asyncio.Task[None] | None = None
+    is_counted: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 class Looks:
-    """Looks at submissions; those that take long to count are counted less often."""
+    """Looks at submissions: nobody waits for long until all tasks of a large one are counted."""
 
     def __init__(self, submissions: Submissions, clock: Clock) -> None:
         self._submissions = submissions
         self._clock = clock
-        self._known: dict[str, tuple[float, Progress]] = {}
+        self._known: dict[str, Look] = {}
 
-    async def at(self, submission_id: str) -> Progress:
-        """How far a submission has come, or had a moment ago."""
-        began = self._clock.monotonic()
-        good_until, known = self._known.get(submission_id, (0.0, None))
-        if known is not None and began < good_until:
-            return known
-        progress = await self._submissions.progress(submission_id)
-        now = self._clock.monotonic()
-        self._known.pop(submission_id, None)
-        self._known[submission_id] = (now + (now - began) * TIMES_THE_LOOK, progress)
+    async def at(self, submission_id: str) -> Progress | None:
+        """How far a submission has come, or had when it was last counted; None: not known yet."""
+        look = self._known.pop(submission_id, None) or Look()
+        self._known[submission_id] = look
         while len(self._known) > MOST_REMEMBERED:
             del self._known[next(iter(self._known))]
-        return progress
+        if look.counting is None and self._clock.monotonic() >= look.good_until:
+            look.is_counted.clear()
+            look.counting = asyncio.create_task(self._count(submission_id, look))
+        if look.counting is not None:
+            await self._clock.wait_for(look.is_counted, PATIENCE)
+        return look.progress
+
+    async def _count(self, submission_id: str, look: Look) -> None:
+        """Count anew; those that take long are counted less often."""
+        began = self._clock.monotonic()
+        try:
+            look.progress = await self._submissions.progress(submission_id)
+        except PenstockError as error:
+            get_logger().warning("a submission cannot be counted", error=str(error))
+        finally:
+            now = self._clock.monotonic()
+            look.good_until = now + (now - began) * TIMES_THE_LOOK
+            look.counting = None
+            look.is_counted.set()

@@ -7,7 +7,7 @@ is usual after a week is no drop any more, unless most pages fail.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import case, func, select
+from sqlalchemy import Subquery, case, func, select
 
 from penstock.notify.ops import OpsAlert, OpsAlerts, close, open_alerts
 from penstock.products.tables import domains
@@ -88,22 +88,39 @@ class Drop:
 
 
 def parse_rates(
-    unit: Unit, since: int, domain_id: str | None = None, until: int | None = None
+    unit: Unit,
+    since: int,
+    domain_id: str | None = None,
+    until: int | None = None,
+    most: int | None = None,
 ) -> list[ParseRate]:
-    """How each version did on each domain since a time (ms), and before another."""
+    """How each version did on each domain since a time (ms), and before another.
+
+    Of the latest attempts of any kind so many are looked at, if that is said.
+    """
     attempts = crawl_attempts.c
-    is_ok = attempts.status == Fared.OK.value
-    chosen = [
-        attempts.kind == Attempt.PARSE.value,
-        attempts.parser_version.is_not(None),
-        attempts.status.in_((Fared.OK.value, Fared.FAILED.value)),
-        attempts.ended_at >= since,
-    ]
+    chosen = [attempts.ended_at >= since]
     if domain_id is not None:
-        chosen.append(attempts.domain_id == domain_id)
+        # Named with it, so that the index of a domain's parses is used.
+        chosen += [attempts.domain_id == domain_id, attempts.parser_version.is_not(None)]
     if until is not None:
         chosen.append(attempts.ended_at < until)
-    found = (
+    looked_at = select(crawl_attempts).where(*chosen)
+    if most is not None:
+        looked_at = looked_at.order_by(attempts.ended_at.desc()).limit(most)
+    found = _by_version(looked_at.subquery())
+    query = (
+        select(found, domains.c.domain_name)
+        .join(domains, domains.c.id == found.c.domain_id)
+        .order_by(domains.c.domain_name, found.c.parser_version)
+    )
+    return [ParseRate(**row) for row in unit.rows(query)]
+
+
+def _by_version(looked_at: Subquery) -> Subquery:
+    attempts = looked_at.c
+    is_ok = attempts.status == Fared.OK.value
+    return (
         select(
             attempts.domain_id,
             attempts.parser_version,
@@ -112,16 +129,14 @@ def parse_rates(
             func.min(attempts.ended_at).label("first_at"),
             func.max(attempts.ended_at).label("last_at"),
         )
-        .where(*chosen)
+        .where(
+            attempts.kind == Attempt.PARSE.value,
+            attempts.parser_version.is_not(None),
+            attempts.status.in_((Fared.OK.value, Fared.FAILED.value)),
+        )
         .group_by(attempts.domain_id, attempts.parser_version)
         .subquery()
     )
-    query = (
-        select(found, domains.c.domain_name)
-        .join(domains, domains.c.id == found.c.domain_id)
-        .order_by(domains.c.domain_name, found.c.parser_version)
-    )
-    return [ParseRate(**row) for row in unit.rows(query)]
 
 
 def find_drops(

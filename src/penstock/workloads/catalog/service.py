@@ -154,12 +154,17 @@ class Parsers:
 
     store: Store
 
-    async def rates(self, since: int, domain: str | None = None) -> Sequence[ParseRate]:
-        """How often each parser succeeds on each domain since a time (ms)."""
+    async def rates(
+        self, since: int, domain: str | None = None, most: int | None = None
+    ) -> Sequence[ParseRate]:
+        """How often each parser succeeds on each domain since a time (ms).
+
+        Of the latest attempts so many are looked at, if that is said.
+        """
 
         def look(unit: Unit) -> Sequence[ParseRate]:
             domain_id = find_domain(unit, domain)["id"] if domain is not None else None
-            return parse_rates(unit, since, domain_id)
+            return parse_rates(unit, since, domain_id, most=most)
 
         return await self.store.read(look)
 

@@ -171,6 +171,10 @@ class Submissions:
             query = query.where(crawl_submissions.c.id < after)
         return await self._store.read(lambda unit: list(unit.rows(query)))
 
+    async def get(self, submission_id: str) -> Row:
+        """One submission."""
+        return await self._store.read(lambda unit: _get(unit, submission_id))
+
     async def progress(self, submission_id: str) -> Progress:
         """How far a submission has come."""
         return await self._store.read(lambda unit: progress_of(unit, submission_id))
@@ -191,16 +195,21 @@ class Submissions:
 
 def progress_of(unit: Unit, submission_id: str) -> Progress:
     """How far a submission has come."""
-    table = crawl_submissions
-    row = next(unit.rows(select(table).where(table.c.id == submission_id)), None)
-    if row is None:
-        raise NotFound("There is no such submission")
+    row = _get(unit, submission_id)
     links = crawl_submission_tasks.c
     mine = select(links.task_id).where(links.submission_id == submission_id)
     is_mine = crawl_tasks.c.id.in_(mine)
     paused = count_tasks(unit, is_mine, crawl_tasks.c.is_paused)
     waiting = sum(number for status, number in paused.items() if status not in OVER)
     return Progress(row, count_tasks(unit, is_mine), waiting)
+
+
+def _get(unit: Unit, submission_id: str) -> Row:
+    table = crawl_submissions
+    row = next(unit.rows(select(table).where(table.c.id == submission_id)), None)
+    if row is None:
+        raise NotFound("There is no such submission")
+    return row
 
 
 def note_reading(unit: Unit, submission_id: str, **values: str) -> None:
