@@ -140,8 +140,9 @@ def tell(found: Mapping[str, Mapping[str, Page]], rows: int) -> str:
     cells = [(kind, *(str(pages.get(kind, "-")) for pages in named.values())) for kind in kinds]
     return (
         f"The console with {rows:,} targets, offers, prices, results, queued URLs, scrape tasks, "
-        "crawl tasks and attempts, products, errors, events, deliveries and errors of feeds each, on a real "
-        f"port of the same process: the first look / the median / the worst of {LOOKS}, in ms. "
+        "crawl tasks and attempts, products, errors, events, deliveries and errors of feeds "
+        "each, on a real port of the same process: the first look / the median / the worst of "
+        f"{LOOKS}, in ms. "
         "A link `after=` is the second part of a list.\n\n" + render_table(("page", *found), cells)
     )
 
