@@ -15,13 +15,15 @@ from penstock.kernel.ports import Breaker, Pacing, RobotsCache
 from penstock.kernel.redis import RedisBreaker, RedisPacing, RedisRobotsCache, Server, connect
 from penstock.kernel.robots import MemoryRobotsCache
 from penstock.kernel.settings import BreakerSettings, SharedSettings
+from penstock.products.search.ports import SearchIndex
+from penstock.products.search.sql import SqlSearch
 from penstock.queue.sql import SqlQueue
 from penstock.store.store import Store
 from tests.clocks import HandClock
 from tests.kafka_server import kafka, own_kafka
 from tests.platforms import site, whole_site
 from tests.redis_server import PrivateRedis, find_program
-from tests.search_server import search_url
+from tests.search_server import open_index, search_url
 from tests.stores import (
     Stores,
     in_pgbouncer,
@@ -168,3 +170,25 @@ def back_end(request: pytest.FixtureRequest, clock: HandClock) -> BackEnd:
         return InMemory(clock)
     in_redis: InRedis = request.getfixturevalue("in_redis")
     return in_redis
+
+
+@pytest.fixture
+async def on_server(search_url: str) -> AsyncIterator[SearchIndex]:
+    async with open_index(search_url) as index:
+        yield index
+
+
+@pytest.fixture
+async def on_sqlite(in_sqlite: Stores) -> SearchIndex:
+    return SqlSearch(await in_sqlite.open())
+
+
+@pytest.fixture
+async def on_postgres(in_postgres: Stores) -> SearchIndex:
+    return SqlSearch(await in_postgres.open())
+
+
+@pytest.fixture(params=["sqlite", "postgres", "server"])
+def index(request: pytest.FixtureRequest) -> SearchIndex:
+    chosen: SearchIndex = request.getfixturevalue(f"on_{request.param}")
+    return chosen

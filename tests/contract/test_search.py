@@ -1,6 +1,5 @@
 """Search: SQLite, PostgreSQL and a search server find the same, in the same order."""
 
-from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import product
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from penstock.products.search.analysis import wanted_words
 from penstock.products.search.ports import (
-    Document,
     Filters,
     Found,
     Query,
@@ -20,34 +18,8 @@ from penstock.products.search.ports import (
     Sort,
     Total,
 )
-from penstock.products.search.sql import SqlSearch
 from penstock.web.errors import InvalidRequest
-from tests.search_server import open_index
 from tests.searches import document, find, ids_of, walk
-from tests.stores import Stores
-
-
-@pytest.fixture
-async def on_server(search_url: str) -> AsyncIterator[SearchIndex]:
-    async with open_index(search_url) as index:
-        yield index
-
-
-@pytest.fixture
-async def on_sqlite(in_sqlite: Stores) -> SearchIndex:
-    return SqlSearch(await in_sqlite.open())
-
-
-@pytest.fixture
-async def on_postgres(in_postgres: Stores) -> SearchIndex:
-    return SqlSearch(await in_postgres.open())
-
-
-@pytest.fixture(params=["sqlite", "postgres", "server"])
-def index(request: pytest.FixtureRequest) -> SearchIndex:
-    chosen: SearchIndex = request.getfixturevalue(f"on_{request.param}")
-    return chosen
-
 
 # ── words
 
@@ -366,133 +338,6 @@ async def test_a_cursor_may_be_used_with_another_limit(index: SearchIndex) -> No
     cursor = (await index.search(Query("lamp", limit=2))).next_cursor
 
     assert len((await index.search(Query("lamp", cursor=cursor, limit=100))).hits) > 10
-
-
-# ── what is put
-
-
-async def test_what_is_put_again_is_replaced(index: SearchIndex) -> None:
-    await index.put([document("a", "Lamp", price=Decimal(5)), document("b", "Chair")])
-    await index.put([document("a", "Old wooden table", price=Decimal(7))])
-
-    assert await find(index, "lamp") == []
-    assert await find(index, "table") == ["a"]
-    assert await find(index, price_max=Decimal(6)) == []
-    assert await index.count() == 2
-
-
-async def test_of_the_same_put_twice_at_once_the_last_counts(index: SearchIndex) -> None:
-    await index.put([document("a", "Lamp"), document("a", "Chair")])
-
-    assert (await find(index, "chair"), await find(index, "lamp")) == (["a"], [])
-
-
-async def test_what_is_removed_is_not_found(index: SearchIndex) -> None:
-    await index.put([document("a"), document("b")])
-    await index.remove(["a", "unheard of"])
-    await index.remove([])
-
-    assert await find(index, "lamp") == ["b"]
-    assert await index.count() == 1
-
-
-async def test_many_at_once(index: SearchIndex) -> None:
-    await index.put([document(f"{each:04}", f"Lamp {each}") for each in range(1_200)])
-
-    assert (await index.search(Query("lamp"))).total == Total(1_200, more=False)
-    assert await find(index, "lamp 777") == ["0777"]
-    await index.remove([f"{each:04}" for each in range(1_100)])
-    assert await index.count() == 100
-
-
-async def test_what_no_database_takes_is_put_and_found(index: SearchIndex) -> None:
-    await index.put([document("a", "Lamp \x00 \ud800 x", description="\udfff odd", brand="\x00")])
-
-    assert await find(index, "lamp odd") == ["a"]
-
-
-async def test_long_texts_are_put_and_found(index: SearchIndex) -> None:
-    words = " ".join(f"word{each}" for each in range(50_000))
-    await index.put([document("a", "n" * 10_000, description=words, brand="b" * 20_000)])
-
-    assert await find(index, "word7") == ["a"]
-    assert await find(index, "n" * 500) == ["a"]
-
-
-async def test_ids_are_walked_in_order(index: SearchIndex) -> None:
-    await index.put([document(each) for each in ("b", "a", "c", "0f", "ff")])
-
-    assert await index.ids("", 3) == ["0f", "a", "b"]
-    assert await index.ids("b", 3) == ["c", "ff"]
-    assert await index.ids("ff", 3) == []
-
-
-# ── rebuild
-
-
-async def test_a_rebuild_leaves_what_it_was_given(index: SearchIndex) -> None:
-    await index.put([document("old"), document("both", "Lamp")])
-
-    async def pages() -> AsyncIterator[Sequence[Document]]:
-        yield [document("both", "Chair")]
-        yield [document("new")]
-
-    assert await index.rebuild(pages()) == 2
-    assert set(await find(index)) == {"both", "new"}
-    assert await find(index, "chair") == ["both"]
-    await index.put([document("after")])
-    assert await index.count() == 3
-
-
-async def test_a_search_misses_nothing_while_the_index_is_rebuilt(index: SearchIndex) -> None:
-    everything = [document(f"{each:02}") for each in range(30)]
-    await index.put(everything)
-    seen = []
-
-    async def pages() -> AsyncIterator[Sequence[Document]]:
-        for start in range(0, 30, 10):
-            yield everything[start : start + 10]
-            seen.append(set(await find(index, "lamp", limit=100)))
-
-    await index.rebuild(pages())
-    seen.append(set(await find(index, "lamp", limit=100)))
-
-    assert seen == [{each.product_id for each in everything}] * 4
-
-
-async def test_a_rebuild_that_fails_changes_nothing(index: SearchIndex) -> None:
-    await index.put([document("a"), document("b")])
-
-    async def pages() -> AsyncIterator[Sequence[Document]]:
-        yield [document("a")]
-        raise RuntimeError("the store went away")
-
-    with pytest.raises(RuntimeError):
-        await index.rebuild(pages())
-
-    assert set(await find(index)) == {"a", "b"}
-    await index.put([document("c")])
-    assert await index.count() == 3
-
-
-async def test_what_is_put_while_the_index_is_rebuilt_is_there_until_the_end(
-    index: SearchIndex,
-) -> None:
-    async def pages() -> AsyncIterator[Sequence[Document]]:
-        await index.put([document("meanwhile")])
-        assert await find(index) == ["meanwhile"]
-        yield [document("a")]
-
-    await index.rebuild(pages())
-
-    assert "a" in await find(index)
-
-
-async def test_preparing_twice_harms_nothing(index: SearchIndex) -> None:
-    await index.put([document("a")])
-    await index.prepare()
-
-    assert await find(index) == ["a"]
 
 
 # ── hostile queries
