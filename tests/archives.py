@@ -17,7 +17,7 @@ from penstock.notify.webhooks import WebhookSubscription
 from penstock.queue.lanes import Lane
 from penstock.queue.ports import Claim, Done
 from penstock.queue.sql import SqlQueue
-from penstock.queue.tables import items
+from penstock.queue.tables import counts, items
 from penstock.store.store import Store
 from penstock.web.keys import Key, Scope
 from penstock.web.waiting import Waiters
@@ -38,7 +38,10 @@ from tests.stores import Stores, all_of, enter_worker, result_of, rows_of
 
 HOOK = "https://backend.test/hook"
 KEY = Key("key", "tests", "", frozenset({Scope.ADMIN}))
-SCRAPED = (scrape_tasks, scrape_jobs, scrape_files, scrape_submissions, items, events, deliveries)
+SCRAPED = (
+    *(scrape_tasks, scrape_jobs, scrape_files, scrape_submissions),
+    *(items, counts, events, deliveries),
+)
 
 
 async def no_lookup(host: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 from penstock.queue.lines import Line
 from penstock.queue.ports import Bury, Done, Item, State
-from penstock.queue.tables import lines
-from penstock.queue.upkeep import Upkeep, forget_empty_lines
+from penstock.queue.tables import counts, lines
+from penstock.queue.upkeep import Upkeep, forget_empty_counts, forget_empty_lines
 from tests.stores import (
     Stores,
     all_of,
@@ -72,3 +72,33 @@ async def test_lines_without_work_can_go(stores: Stores) -> None:
     assert await store.write(forget_empty_lines) == 1
     (left,) = await rows_of(store, lines)
     assert Line(left["lane"], left["priority"], left["group_key"]) == ("fetch", 5, "b.test")
+
+
+async def test_counts_of_nothing_can_go_and_what_is_pending_stays_counted(stores: Stores) -> None:
+    queue, store = await stores.queue(), await stores.open()
+    await queue.put(make_items(2, quota="over"))
+    claims = await queue.claim("w", ["fetch"], 10, all_of)
+    await queue.put(make_items(3, quota="open"))
+    await queue.settle([(claim, Done()) for claim in claims])
+    # As if one process had put what another one settled.
+    by_another = {"lane": "fetch", "quota": "open", "shard": -1, "pending": -3}
+    await store.write(lambda unit: unit.insert_all(counts, [by_another]))
+    await queue.put(make_items(1, quota="open"))
+
+    assert await store.write(forget_empty_counts) == 1
+    assert {row["quota"] for row in await rows_of(store, counts)} == {"open"}
+    assert await counted(store) == {("fetch", "open"): 1}
+    await queue.put(make_items(1, quota="over"))
+    assert await counted(store) == {("fetch", "open"): 1, ("fetch", "over"): 1}
+
+
+async def test_counts_that_cancel_out_go_together(stores: Stores) -> None:
+    store = await stores.open()
+    rows = [
+        {"lane": "fetch", "quota": "q", "shard": shard, "pending": number}
+        for shard, number in ((1, 5), (2, -5))
+    ]
+    await store.write(lambda unit: unit.insert_all(counts, rows))
+
+    assert await store.write(forget_empty_counts) == 1
+    assert await rows_of(store, counts) == []

@@ -55,7 +55,7 @@ from penstock.queue.seats import Seat
 from penstock.queue.sources import Polling, Source, Told
 from penstock.queue.sql import SqlQueue
 from penstock.queue.station import Station
-from penstock.queue.upkeep import Upkeep, forget_empty_lines
+from penstock.queue.upkeep import Upkeep, forget_empty_counts, forget_empty_lines
 from penstock.settings import Settings
 from penstock.store import migrate
 from penstock.store.outages import Outages
@@ -428,6 +428,7 @@ def _chores(settings: Settings, store: Store) -> list[Chore]:
         Chore("stale items", upkeep.make_stale),
         Chore("finished items", lambda: upkeep.purge([State.DONE], older_than=done)),
         Chore("empty lines", lambda: store.write(forget_empty_lines, "upkeep")),
+        Chore("empty counts", lambda: store.write(forget_empty_counts, "upkeep")),
         Chore("old events", lambda: log.forget(days)),
         Chore("old audit", lambda: Audit(store).forget(settings.console.keep_audit_days)),
         Chore(

@@ -69,7 +69,7 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
         entry["key"],
         entry["receiver"],
         entry["state"],
-        str(entry["attempts"]),
+        "" if entry["attempts"] is None else str(entry["attempts"]),
         moment(entry["at"]),
         moment(entry["next_at"]),
         entry["error"] or "",

@@ -130,7 +130,8 @@ def _entry(event: Event, line: str, row: Any) -> dict[str, Any]:
         "key": event.message.key,
         "receiver": line,
         "state": row["state"] or SENT,
-        "attempts": row["attempts"] or 0,
+        # What was sent is owed no more, and nobody knows after how many attempts.
+        "attempts": row["attempts"],
         "at": event.at,
         "next_at": row["next_at"] if row["state"] == "waiting" else None,
         "error": row["error"],

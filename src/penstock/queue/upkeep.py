@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, delete, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, select, tuple_, update
 
 from penstock.queue.lines import discount
 from penstock.queue.ports import State
-from penstock.queue.tables import items, lines, workers
+from penstock.queue.tables import counts, items, lines, workers
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 
@@ -125,3 +125,22 @@ def _purge(unit: Unit, states: Sequence[State], lane: str | None, older_than: fl
 def forget_empty_lines(unit: Unit) -> int:
     """Delete lines without work; they come back with the next item."""
     return unit.run(delete(lines).where(lines.c.next_at.is_(None))).rowcount
+
+
+def forget_empty_counts(unit: Unit, *chosen: ColumnElement[bool]) -> int:
+    """Delete the counts of those of whom nothing is pending; they come back with the next item.
+
+    They are locked first: what somebody counts meanwhile is not lost.
+    """
+    whose = (counts.c.lane, counts.c.quota)
+    empty = select(*whose).where(*chosen).group_by(*whose)
+    empty = empty.having(func.sum(counts.c.pending) == 0).limit(AT_ONCE)
+    query = select(counts).where(tuple_(*whose).in_(empty)).order_by(*whose, counts.c.shard)
+    shards: dict[tuple[str, str], dict[int, int]] = {}
+    for row in unit.run(query.with_for_update()).all():
+        shards.setdefault((row.lane, row.quota), {})[row.shard] = row.pending
+    unused = [whose for whose, pending in shards.items() if not sum(pending.values())]
+    for lane, quota in unused:
+        mine = (counts.c.lane == lane, counts.c.quota == quota)
+        unit.run(delete(counts).where(*mine, counts.c.shard.in_(shards[lane, quota])))
+    return len(unused)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from typer.testing import CliRunner, Result
 
 from penstock.cli.webhooks import app
@@ -36,6 +36,10 @@ class Desk:
         parked = update(deliveries).where(deliveries.c.seq == seq)
         values = {"state": "parked", "attempts": 4, "error": "the receiver answered 500"}
         self._write(lambda unit, _: unit.run(parked.values(values)) and None)
+
+    def deliver(self, seq: int) -> None:
+        sent = delete(deliveries).where(deliveries.c.seq == seq)
+        self._write(lambda unit, _: unit.run(sent) and None)
 
     def owed(self) -> list[dict[str, Any]]:
         async def look() -> list[dict[str, Any]]:
@@ -88,6 +92,16 @@ def test_callbacks_are_listed_with_where_they_stand(desk: Desk) -> None:
     assert first["error"] == "the receiver answered 500"
     assert (second["id"], second["state"]) == ("second", "waiting")
     assert "results" not in json.dumps(first)
+
+
+def test_of_one_that_was_sent_nobody_knows_how_often_it_was_tried(desk: Desk) -> None:
+    desk.deliver(1)
+
+    assert [(each["state"], each["attempts"]) for each in desk.list()] == [
+        ("waiting", 0),
+        ("sent", None),
+    ]
+    assert "None" not in desk.run("list").stdout
 
 
 def test_only_the_parked_ones_are_listed_on_demand(desk: Desk) -> None:

@@ -14,7 +14,8 @@ from sqlalchemy import ColumnElement, delete, or_, select, update
 from penstock.events.erasure import censor_events
 from penstock.notify.topics import JOB_FINISHED, TASK_FINISHED
 from penstock.queue.erasure import IsWanted, SamePage, erase_items, every_row, items_of_page
-from penstock.queue.tables import items
+from penstock.queue.tables import counts, items
+from penstock.queue.upkeep import forget_empty_counts
 from penstock.store.store import Store
 from penstock.store.unit import Unit
 from penstock.workloads.scrape import rows
@@ -55,6 +56,7 @@ class Erasure:
         erased = Erased()
         await self._erase_all(erased, scrape_tasks.c.workspace_id == workspace)
         await self._in_steps(erased, "items", lambda unit: _erase_quota(unit, workspace))
+        await self._store.write(lambda unit: _erase_count(unit, workspace), "upkeep")
         await self._in_steps(erased, "jobs", lambda unit: _erase_jobs_of(unit, workspace))
         await self._censor(erased, lambda data: data.get("workspace_id") == workspace)
         return erased
@@ -176,6 +178,10 @@ def _erase_quota(unit: Unit, workspace: str) -> int:
     query = select(items.c.id).where(items.c.lane == NAME, items.c.quota == workspace)
     found = unit.run(query.limit(AT_ONCE)).scalars().all()
     return erase_items(unit, found) if found else 0
+
+
+def _erase_count(unit: Unit, workspace: str) -> None:
+    forget_empty_counts(unit, counts.c.lane == NAME, counts.c.quota == workspace)
 
 
 def _erase_jobs_of(unit: Unit, workspace: str) -> int:
