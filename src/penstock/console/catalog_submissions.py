@@ -20,8 +20,8 @@ from penstock.workloads.catalog.submitting import Tally
 PART = 50
 #: So many submissions of which it is remembered how far they have come.
 MOST_REMEMBERED = 100
-#: So many seconds a page waits for what is being counted; then it shows what is known.
-PATIENCE = 0.5
+#: So many seconds the first who asks waits for what is counted; all others see what is known.
+PATIENCE = 0.3
 #: Of those that are refused, so many are named to whoever submits them.
 MOST_NAMED = 3
 TITLE = "Submit pages"
@@ -130,7 +130,6 @@ class Looks:
         if look.counting is None and self._clock.monotonic() >= look.good_until:
             look.is_counted.clear()
             look.counting = asyncio.create_task(self._count(submission_id, look))
-        if look.counting is not None:
             await self._clock.wait_for(look.is_counted, PATIENCE)
         return look.progress
 

@@ -38,6 +38,12 @@ class Onlooker:
         progress = await self._looks.at(ID)
         return progress.done if progress else None
 
+    async def count(self, number: int) -> None:
+        """Let what is under way come to its end."""
+        self.submissions.counted.put_nowait(number)
+        for _ in range(3):
+            await asyncio.sleep(0)
+
 
 async def test_what_is_counted_soon_is_waited_for() -> None:
     onlooker = Onlooker()
@@ -52,7 +58,7 @@ async def test_first_look_at_a_large_one_knows_nothing_yet() -> None:
     assert await onlooker.look() is None
     assert await onlooker.look() is None
     assert onlooker.submissions.asked == 1
-    onlooker.submissions.counted.put_nowait(7)
+    await onlooker.count(7)
     assert await onlooker.look() == 7
 
 
@@ -60,8 +66,7 @@ async def test_what_was_known_is_shown_while_it_is_counted_anew_and_that_is_done
     onlooker = Onlooker()
     assert await onlooker.look() is None
     onlooker.clock.move(3.0 - PATIENCE)
-    onlooker.submissions.counted.put_nowait(7)
-    await asyncio.sleep(0)
+    await onlooker.count(7)
     assert await onlooker.look() == 7
 
     assert await onlooker.look() == 7
@@ -69,7 +74,7 @@ async def test_what_was_known_is_shown_while_it_is_counted_anew_and_that_is_done
     onlooker.clock.move(30.0)
     assert await onlooker.look() == 7
     assert onlooker.submissions.asked == 2
-    onlooker.submissions.counted.put_nowait(8)
+    await onlooker.count(8)
     assert await onlooker.look() == 8
 
 
