@@ -78,17 +78,17 @@ async def test_counts_of_nothing_can_go_and_what_is_pending_stays_counted(stores
     queue, store = await stores.queue(), await stores.open()
     await queue.put(make_items(2, quota="over"))
     claims = await queue.claim("w", ["fetch"], 10, all_of)
-    await queue.put(make_items(3, quota="open"))
+    await queue.put(make_items(3, first=10, quota="open"))
     await queue.settle([(claim, Done()) for claim in claims])
     # As if one process had put what another one settled.
     by_another = {"lane": "fetch", "quota": "open", "shard": -1, "pending": -3}
     await store.write(lambda unit: unit.insert_all(counts, [by_another]))
-    await queue.put(make_items(1, quota="open"))
+    await queue.put(make_items(1, first=20, quota="open"))
 
     assert await store.write(forget_empty_counts) == 1
     assert {row["quota"] for row in await rows_of(store, counts)} == {"open"}
     assert await counted(store) == {("fetch", "open"): 1}
-    await queue.put(make_items(1, quota="over"))
+    await queue.put(make_items(1, first=30, quota="over"))
     assert await counted(store) == {("fetch", "open"): 1, ("fetch", "over"): 1}
 
 
