@@ -1,5 +1,6 @@
 """Looking after the queue: what is listed, what gets stale, what is forgotten."""
 
+from penstock.queue.glance import glance
 from penstock.queue.lines import Line
 from penstock.queue.ports import Bury, Done, Item, State
 from penstock.queue.tables import counts, lines
@@ -86,7 +87,7 @@ async def test_counts_of_nothing_can_go_and_what_is_pending_stays_counted(stores
     await queue.put(make_items(1, first=20, quota="open"))
 
     assert await store.write(forget_empty_counts) == 1
-    assert {row["quota"] for row in await rows_of(store, counts)} == {"open"}
+    assert {row["quota"] for row in await rows_of(store, counts)} == {"open", ""}
     assert await counted(store) == {("fetch", "open"): 1}
     await queue.put(make_items(1, first=30, quota="over"))
     assert await counted(store) == {("fetch", "open"): 1, ("fetch", "over"): 1}
@@ -101,4 +102,7 @@ async def test_counts_that_cancel_out_go_together(stores: Stores) -> None:
     await store.write(lambda unit: unit.insert_all(counts, rows))
 
     assert await store.write(forget_empty_counts) == 1
-    assert await rows_of(store, counts) == []
+    assert await store.write(forget_empty_counts) == 0
+    (left,) = await rows_of(store, counts)
+    assert (left["quota"], left["pending"]) == ("", 0)
+    assert [depth.lane for depth in (await glance(store)).depths] == ["fetch"]

@@ -9,7 +9,7 @@ from penstock.queue.lines import discount
 from penstock.queue.ports import State
 from penstock.queue.tables import counts, items, lines, workers
 from penstock.store.store import Store
-from penstock.store.unit import Unit
+from penstock.store.unit import Unit, do_nothing
 
 AT_ONCE = 5000
 #: Shown of an item; a payload may hold a caller's secrets.
@@ -130,10 +130,10 @@ def forget_empty_lines(unit: Unit) -> int:
 def forget_empty_counts(unit: Unit, *chosen: ColumnElement[bool]) -> int:
     """Delete the counts of those of whom nothing is pending; they come back with the next item.
 
-    They are locked first: what somebody counts meanwhile is not lost.
+    They are locked first: what somebody counts meanwhile is not lost. Their lane is still known.
     """
     whose = (counts.c.lane, counts.c.quota)
-    empty = select(*whose).where(*chosen).group_by(*whose)
+    empty = select(*whose).where(counts.c.quota != "", *chosen).group_by(*whose)
     empty = empty.having(func.sum(counts.c.pending) == 0).limit(AT_ONCE)
     query = select(counts).where(tuple_(*whose).in_(empty)).order_by(*whose, counts.c.shard)
     shards: dict[tuple[str, str], dict[int, int]] = {}
@@ -143,4 +143,9 @@ def forget_empty_counts(unit: Unit, *chosen: ColumnElement[bool]) -> int:
     for lane, quota in unused:
         mine = (counts.c.lane == lane, counts.c.quota == quota)
         unit.run(delete(counts).where(*mine, counts.c.shard.in_(shards[lane, quota])))
+    known = [
+        {"lane": lane, "quota": "", "shard": 0, "pending": 0}
+        for lane in sorted({lane for lane, _ in unused})
+    ]
+    unit.insert_all(counts, known, do_nothing)
     return len(unused)
