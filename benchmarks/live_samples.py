@@ -1,13 +1,16 @@
 """What a process tree takes at a moment, by kind, and whether that grows."""
 
 import os
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 from penstock.kernel.fetchers.browser.processes import costs_of
+from penstock.workloads.live.ways import RENEW_SECONDS
 from tests.chaos.browsers.vitals import Line, fit
 
 PROC = Path("/proc")
@@ -15,6 +18,8 @@ MIB = 1024 * 1024
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
 HOUR = 3600.0
 KINDS = ("python", "node", "chromium", "renderers")
+#: So many samples must have one of the same moment between two renewals to be compared with.
+FEWEST_PAIRS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ def _open_files(pid: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """A figure after the warm-up: its mean, its most, and its line over the hours.
+    """A figure after the warm-up: its mean, its most, and how it moves over the hours.
 
     `allowed` is by how much the line may rise from its first moment to its last.
     """
@@ -103,11 +108,11 @@ class Trend:
 def trends_of(samples: Sequence[Sample], warm_up: float) -> list[Trend]:
     """How all that is taken moves once the warm-up is over."""
     warm = [sample for sample in samples if sample.seconds >= warm_up]
-    hours = [sample.seconds / HOUR for sample in warm]
+    seconds = [sample.seconds for sample in warm]
 
     def trend(name: str, values: Sequence[float], least: float, share: float = 0.0) -> Trend:
-        mean = sum(values) / len(values)
-        return Trend(name, mean, max(values), fit(hours, values), max(least, share * mean))
+        usual = mean(values)
+        return Trend(name, usual, max(values), line_of(seconds, values), max(least, share * usual))
 
     return [
         trend("memory of all (PSS, MB)", [one.pss for one in warm], 30, 0.03),
@@ -119,6 +124,24 @@ def trends_of(samples: Sequence[Sample], warm_up: float) -> list[Trend]:
         trend("open files", [float(one.files) for one in warm], 8, 0.01),
         trend("processes", [float(one.processes) for one in warm], 1),
     ]
+
+
+def line_of(seconds: Sequence[float], values: Sequence[float]) -> Line:
+    """How a figure moves in an hour.
+
+    Feeds that began together have their pages opened anew together, and what they take is a saw:
+    each moment is compared with the one a renewal before. Of less than that, the line of least
+    squares.
+    """
+    gains = [
+        value - values[bisect_left(seconds, moment - RENEW_SECONDS)]
+        for moment, value in zip(seconds, values, strict=True)
+        if moment - RENEW_SECONDS >= seconds[0]
+    ]
+    if len(gains) < FEWEST_PAIRS:
+        return fit([moment / HOUR for moment in seconds], values)
+    in_an_hour, span = HOUR / RENEW_SECONDS, (seconds[-1] - seconds[0]) / HOUR
+    return Line(mean(gains) * in_an_hour, stdev(gains) / len(gains) ** 0.5 * in_an_hour, span)
 
 
 def share_fresh(samples: Sequence[Sample], seconds: int) -> float:

@@ -258,8 +258,11 @@ kept collect their garbage every minute, of which Chromium by itself lets 120 MB
 and they are opened anew every ten minutes, for the browser's tools keep 3.5 KB of every request
 that a page makes.
 
-- **per hour**: the slope of the line of least squares after the warm-up, with its standard error
-- **grows by**: what that line gains from its first moment to its last; **allowed** is the most
+- **per hour**: what is gained from one renewal of the pages to the next, moment by moment after the
+  warm-up, with its standard error. The feeds began together, so their pages are opened anew
+  together, and between two renewals their memory rises: that is no growth, and a line through all
+  of it would take it for some.
+- **grows by**: what that makes from the first moment to the last; **allowed** is the most
 
 `make soak MINUTES=20` writes this file."""
 

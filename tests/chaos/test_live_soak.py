@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.live_samples import KINDS, Sample, trends_of
 from benchmarks.live_soak import Soak, plot, render, verdicts
+from penstock.workloads.live.ways import RENEW_SECONDS
 
 MINUTES = 20
 WELL = Sample(
@@ -53,6 +54,20 @@ def test_a_soak_in_which_nothing_grows_is_well() -> None:
 )
 def test_what_grows_is_found(figure: str, by: float, name: str) -> None:
     assert broken(soak_of(figure, by)) == [f"growth of {name}"]
+
+
+def with_a_saw(found: Soak, high: float) -> Soak:
+    """Pages gain until they are opened anew, all at the same time."""
+    found.samples = [
+        replace(one, pss=one.pss + high * (one.seconds % RENEW_SECONDS) / RENEW_SECONDS)
+        for one in found.samples
+    ]
+    return found
+
+
+def test_what_pages_gain_until_they_are_opened_anew_is_no_growth() -> None:
+    assert broken(with_a_saw(soak_of(), 120)) == []
+    assert broken(with_a_saw(soak_of("pss", 100), 120)) == ["growth of memory of all (PSS, MB)"]
 
 
 def test_a_feed_that_is_too_large_is_found() -> None:
