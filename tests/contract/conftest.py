@@ -173,22 +173,22 @@ def back_end(request: pytest.FixtureRequest, clock: HandClock) -> BackEnd:
 
 
 @pytest.fixture
-async def on_server(search_url: str) -> AsyncIterator[SearchIndex]:
+async def search_on_server(search_url: str) -> AsyncIterator[SearchIndex]:
     async with open_index(search_url) as index:
         yield index
 
 
 @pytest.fixture
-async def on_sqlite(in_sqlite: Stores) -> SearchIndex:
+async def search_on_sqlite(in_sqlite: Stores) -> SearchIndex:
     return SqlSearch(await in_sqlite.open())
 
 
 @pytest.fixture
-async def on_postgres(in_postgres: Stores) -> SearchIndex:
+async def search_on_postgres(in_postgres: Stores) -> SearchIndex:
     return SqlSearch(await in_postgres.open())
 
 
 @pytest.fixture(params=["sqlite", "postgres", "server"])
 def index(request: pytest.FixtureRequest) -> SearchIndex:
-    chosen: SearchIndex = request.getfixturevalue(f"on_{request.param}")
+    chosen: SearchIndex = request.getfixturevalue(f"search_on_{request.param}")
     return chosen

@@ -393,9 +393,9 @@ async def test_whatever_is_put_is_found_by_its_own_name(index: SearchIndex, name
 
 
 async def test_all_back_ends_find_the_same_in_the_same_order(
-    on_sqlite: SearchIndex, on_postgres: SearchIndex, on_server: SearchIndex
+    search_on_sqlite: SearchIndex, search_on_postgres: SearchIndex, search_on_server: SearchIndex
 ) -> None:
-    every = (on_sqlite, on_postgres, on_server)
+    every = (search_on_sqlite, search_on_postgres, search_on_server)
     for each in every:
         await each.put(MIXED)
 
@@ -406,14 +406,14 @@ async def test_all_back_ends_find_the_same_in_the_same_order(
 
 
 async def test_a_cursor_of_one_back_end_is_good_for_another(
-    on_sqlite: SearchIndex, on_server: SearchIndex
+    search_on_sqlite: SearchIndex, search_on_server: SearchIndex
 ) -> None:
-    for each in (on_sqlite, on_server):
+    for each in (search_on_sqlite, search_on_server):
         await each.put(MIXED)
 
     for sort in Sort:
         query = Query("lamp", sort=sort, limit=9)
-        cursor = (await on_sqlite.search(query)).next_cursor
+        cursor = (await search_on_sqlite.search(query)).next_cursor
         assert cursor
         later = replace(query, cursor=cursor)
-        assert await on_server.search(later) == await on_sqlite.search(later)
+        assert await search_on_server.search(later) == await search_on_sqlite.search(later)

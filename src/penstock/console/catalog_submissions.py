@@ -1,20 +1,18 @@
 """Pages are handed in, by URL or by sitemap, and watched until all of them are over."""
 
-import asyncio
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from penstock.console.asking import an_id, cursor, filled, number, problems_of, word
+from penstock.console.kept import Kept
 from penstock.console.pages import ROOT, Ask, Console, Done, Form, View
 from penstock.console.services import Services
 from penstock.core.clock import Clock
-from penstock.core.errors import PenstockError
-from penstock.core.log import get_logger
 from penstock.web.asking import one_page
 from penstock.web.errors import InvalidRequest
 from penstock.workloads.catalog.bodies import NewTasks
 from penstock.workloads.catalog.model import DEFAULT_PRIORITY
-from penstock.workloads.catalog.submissions import TIMES_THE_LOOK, Progress, Submissions
+from penstock.workloads.catalog.submissions import Progress, Submissions
 from penstock.workloads.catalog.submitting import Tally
 
 PART = 50
@@ -103,45 +101,19 @@ def _add_lists(console: Console, submissions: Submissions, clock: Clock) -> None
         return View("catalog_submission.html", values)
 
 
-@dataclass(slots=True)
-class Look:
-    """What was last seen of a submission, until when that will do, and who is looking now."""
-
-    progress: Progress | None = None
-    good_until: float = 0.0
-    counting: asyncio.Task[None] | None = None
-    is_counted: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class Looks:
     """Looks at submissions: nobody waits for long until all tasks of a large one are counted."""
 
     def __init__(self, submissions: Submissions, clock: Clock) -> None:
         self._submissions = submissions
         self._clock = clock
-        self._known: dict[str, Look] = {}
+        self._kept: dict[str, Kept[Progress]] = {}
 
     async def at(self, submission_id: str) -> Progress | None:
         """How far a submission has come, or had when it was last counted; None: not known yet."""
-        look = self._known.pop(submission_id, None) or Look()
-        self._known[submission_id] = look
-        while len(self._known) > MOST_REMEMBERED:
-            del self._known[next(iter(self._known))]
-        if look.counting is None and self._clock.monotonic() >= look.good_until:
-            look.is_counted.clear()
-            look.counting = asyncio.create_task(self._count(submission_id, look))
-            await self._clock.wait_for(look.is_counted, PATIENCE)
-        return look.progress
-
-    async def _count(self, submission_id: str, look: Look) -> None:
-        """Count anew; those that take long are counted less often."""
-        began = self._clock.monotonic()
-        try:
-            look.progress = await self._submissions.progress(submission_id)
-        except PenstockError as error:
-            get_logger().warning("a submission cannot be counted", error=str(error))
-        finally:
-            now = self._clock.monotonic()
-            look.good_until = now + (now - began) * TIMES_THE_LOOK
-            look.counting = None
-            look.is_counted.set()
+        count = partial(self._submissions.progress, submission_id)
+        kept = self._kept.pop(submission_id, None) or Kept(count, self._clock)
+        self._kept[submission_id] = kept
+        while len(self._kept) > MOST_REMEMBERED:
+            del self._kept[next(iter(self._kept))]
+        return await kept.soon(PATIENCE)

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 from penstock.core.clock import Clock
+from penstock.core.log import get_logger
 
 T = TypeVar("T")
 #: A look is repeated after so many seconds at the earliest,
@@ -22,6 +23,8 @@ class Kept(Generic[T]):
         self._lock = asyncio.Lock()
         self._found: list[T] = []
         self._look_again_at = 0.0
+        self._looking: asyncio.Task[T] | None = None
+        self._has_looked = asyncio.Event()
 
     async def get(self) -> T:
         """What there is, not older than it may be."""
@@ -32,3 +35,21 @@ class Kept(Generic[T]):
                 ended = self._clock.monotonic()
                 self._look_again_at = ended + max(FRESH_SECONDS, SHARE * (ended - began))
             return self._found[0]
+
+    async def soon(self, seconds: float) -> T | None:
+        """As `get`, but nobody waits for longer: then what was found last will do, or None.
+
+        Who asks while another looks does not wait at all.
+        """
+        if self._looking is None:
+            self._has_looked.clear()
+            self._looking = asyncio.create_task(self.get())
+            self._looking.add_done_callback(self._note_end)
+            await self._clock.wait_for(self._has_looked, seconds)
+        return self._found[0] if self._found else None
+
+    def _note_end(self, look: asyncio.Task[T]) -> None:
+        self._looking = None
+        self._has_looked.set()
+        if not look.cancelled() and (error := look.exception()):
+            get_logger().warning("a look failed", error=str(error))

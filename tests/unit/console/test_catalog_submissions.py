@@ -36,12 +36,16 @@ class Onlooker:
 
     async def look(self) -> int | None:
         progress = await self._looks.at(ID)
+        await self._settle()
         return progress.done if progress else None
 
     async def count(self, number: int) -> None:
         """Let what is under way come to its end."""
         self.submissions.counted.put_nowait(number)
-        for _ in range(3):
+        await self._settle()
+
+    async def _settle(self) -> None:
+        for _ in range(5):
             await asyncio.sleep(0)
 
 
@@ -71,7 +75,7 @@ async def test_what_was_known_is_shown_while_it_is_counted_anew_and_that_is_done
 
     assert await onlooker.look() == 7
     assert onlooker.submissions.asked == 1
-    onlooker.clock.move(30.0)
+    onlooker.clock.move(60.0)
     assert await onlooker.look() == 7
     assert onlooker.submissions.asked == 2
     await onlooker.count(8)

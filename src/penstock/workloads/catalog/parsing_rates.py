@@ -105,7 +105,8 @@ def parse_rates(
         chosen += [attempts.domain_id == domain_id, attempts.parser_version.is_not(None)]
     if until is not None:
         chosen.append(attempts.ended_at < until)
-    looked_at = select(crawl_attempts).where(*chosen)
+    needed = (attempts.domain_id, attempts.kind, attempts.status, attempts.ended_at)
+    looked_at = select(*needed, attempts.parser_version).where(*chosen)
     if most is not None:
         looked_at = looked_at.order_by(attempts.ended_at.desc()).limit(most)
     found = _by_version(looked_at.subquery())
