@@ -37,8 +37,8 @@ from penstock.workloads.catalog.views import AttemptView, TaskView
 app = typer.Typer(no_args_is_help=True, help="Pages that are crawled.")
 
 SEE = "tasks list"
-#: What fits beside each other; a task is named by its URL, and `tasks show` has the rest.
-COLUMNS = ("url", "status", "is_paused", "priority", "next_crawl_at", "error_message")
+#: What fits beside each other: a task is named by its URL, `tasks show` has the rest.
+COLUMNS = ("url", "status", "priority", "next_crawl_at", "error_message")
 ATTEMPTS = (
     *("id", "kind", "status", "number", "ended_at", "http_status", "size", "proxy"),
     *("parser_version", "changed", "error_type", "error_message"),
