@@ -311,8 +311,7 @@ def _paths(console: RunningConsole, method: str) -> list[str]:
     edge: Any = console.service.api.application
     found = {
         route.path
-        for each in edge._app.routes
-        for route in getattr(getattr(each, "original_router", None), "routes", ())
+        for route in edge._app.routes
         if getattr(route, "path", "").startswith(ROOT) and method in route.methods
     }
     assert found

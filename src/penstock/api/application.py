@@ -27,14 +27,15 @@ def create_application(
     metrics: Metrics,
 ) -> ASGIApp:
     """Everything that answers HTTP, as one ASGI application."""
+    routes = [route for router in routers for route in router.routes]
     app = FastAPI(
         title="Penstock",
         version=__version__,
         description=DESCRIPTION,
         redirect_slashes=False,
+        # Including a router would prepare each of its routes a second time.
+        routes=routes,
     )
     app.state.guard = guard
-    handle_problems(app, routers)
-    for router in routers:
-        app.include_router(router)
+    handle_problems(app, routes)
     return Edge(app, settings=settings, clock=clock, metrics=metrics)

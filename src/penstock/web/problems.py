@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
@@ -21,9 +21,8 @@ LONGEST = 300
 OUR_OWN = "Value error, "
 
 
-def handle_problems(app: FastAPI, routers: Sequence[APIRouter]) -> None:
+def handle_problems(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
     """Let an application answer errors in envelopes."""
-    routes = [route for router in routers for route in router.routes]
 
     @app.exception_handler(ApiError)
     async def _refused(request: Request, error: ApiError) -> Response:

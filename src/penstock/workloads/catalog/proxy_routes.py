@@ -214,16 +214,14 @@ def _plain(name: str, value: Any) -> Any:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def proxy_routes(proxies: Proxies) -> APIRouter:
-    """Everything under `/proxies`, for admins."""
-    router = APIRouter(tags=["proxies"])
+def add(router: APIRouter, proxies: Proxies) -> None:
+    """Add everything under `/proxies`, for admins."""
     _add_lists(router, proxies)
     _add_import(router, proxies)
     _add_one(router, proxies)
     _add_test(router, proxies)
     _add_switch(router, "enable", proxies.enable, "Let a proxy be chosen again")
     _add_switch(router, "disable", proxies.disable, "Choose a proxy no more until it is enabled")
-    return router
 
 
 def _add_lists(router: APIRouter, proxies: Proxies) -> None:

@@ -6,12 +6,12 @@ from penstock.workloads.catalog import (
     domain_routes,
     error_routes,
     product_routes,
+    proxy_routes,
     submission_routes,
     task_routes,
 )
 from penstock.workloads.catalog.product_views import PREFIX
 from penstock.workloads.catalog.proxies import Proxies
-from penstock.workloads.catalog.proxy_routes import proxy_routes
 from penstock.workloads.catalog.service import CatalogService
 from penstock.workloads.catalog.submission_routes import IsStopping
 
@@ -27,8 +27,8 @@ def catalog_routes(
     submission_routes.add(admin, service, is_stopping)
     domain_routes.add(admin, service)
     error_routes.add(admin, service)
-    ways = APIRouter(prefix=ADMIN)
-    ways.include_router(proxy_routes(proxies))
+    ways = APIRouter(prefix=ADMIN, tags=["proxies"])
+    proxy_routes.add(ways, proxies)
     readers = APIRouter(prefix=PREFIX, tags=["products"])
     product_routes.add(readers, service)
     return [admin, ways, readers]

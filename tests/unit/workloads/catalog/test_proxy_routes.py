@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import APIRouter
 from pydantic import SecretStr
 
 from penstock.api.application import create_application
@@ -22,8 +23,8 @@ from penstock.store.store import Store
 from penstock.web.guard import Guard
 from penstock.web.keys import KeyRing, Keys, RateLimiter, Scope
 from penstock.web.settings import ApiSettings
+from penstock.workloads.catalog import proxy_routes
 from penstock.workloads.catalog.proxies import Proxies
-from penstock.workloads.catalog.proxy_routes import proxy_routes
 from tests.clocks import HandClock
 from tests.stores import sqlite_stores
 
@@ -69,8 +70,10 @@ async def open_desk(folder: Path, box: SecretBox) -> AsyncIterator[Desk]:
         ring = KeyRing(Keys(store), KEY, ApiSettings(), clock)
         desk = Desk(store, httpx.AsyncClient())
         proxies = Proxies(store, box, desk.check, {})
+        router = APIRouter()
+        proxy_routes.add(router, proxies)
         application = create_application(
-            [proxy_routes(proxies)],
+            [router],
             Guard(ring, RateLimiter(clock)),
             ApiSettings(),
             clock,
