@@ -15,7 +15,7 @@ _RETRY_AFTER = {
         "schema": {"type": "integer"},
     }
 }
-_TOO_MANY, _UNAVAILABLE = 429, 503
+_TOO_MANY, _FAULT, _UNAVAILABLE = 429, 500, 503
 
 
 def answers(*more: int) -> dict[int | str, dict[str, Any]]:
@@ -26,11 +26,16 @@ def answers(*more: int) -> dict[int | str, dict[str, Any]]:
 def _answer(status: int) -> dict[str, Any]:
     phrase = HTTPStatus(status).phrase
     example = {"success": False, "data": None, "error": phrase, "meta": None}
+    content: dict[str, Any] = {"example": example}
     described: dict[str, Any] = {
-        "model": ErrorResponse,
         "description": phrase,
-        "content": {"application/json": {"example": example}},
+        "content": {"application/json": content},
     }
+    # A model is prepared anew wherever it is named: one status brings it, the others refer to it.
+    if status == _FAULT:
+        described["model"] = ErrorResponse
+    else:
+        content["schema"] = {"$ref": f"#/components/schemas/{ErrorResponse.__name__}"}
     if status in (_TOO_MANY, _UNAVAILABLE):
         described["headers"] = _RETRY_AFTER
     return described
