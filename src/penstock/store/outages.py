@@ -125,7 +125,9 @@ def _note_one(unit: Unit, key: Key, circuit: CircuitState) -> None:
     lasts = update(outages).where(*_lasting(key), _is_fresh(unit)).values(**now)
     if unit.run(lasts).rowcount:
         return
-    unit.run(update(outages).where(*_lasting(key)).values(state=CLOSED))
+    # Another process may have noted it a moment ago: only what nobody sees any more is over.
+    lost = update(outages).where(*_lasting(key), ~_is_fresh(unit))
+    unit.run(lost.values(state=CLOSED))
     row = {"rules": key[0], "domain": key[1], "began_at": unit.now, **now}
     unit.run(unit.insert(outages).values(**row).on_conflict_do_nothing())
 
