@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 import pytest
+from fastapi.dependencies import models
 from sqlalchemy import update
 
 from penstock.app import Platform, build
@@ -20,9 +21,10 @@ from penstock.kernel.model import Failure, Outcome, Page, Request
 from penstock.queue.ports import Claim
 from penstock.queue.tables import items
 from penstock.settings import Settings
+from penstock.store.settings import FILE_NAME
 from tests.platforms import settings_for
 from tests.site import Site
-from tests.stores import result_of
+from tests.stores import make_sqlite, result_of
 
 T = TypeVar("T")
 
@@ -111,6 +113,7 @@ async def serving(
     sections["api"] = {"service_key": KEY, "port": 0, **sections.get("api", {})}
     sections["scrape"] = {"rate_limit_tokens": 10_000, **sections.get("scrape", {})}
     settings = settings_for(site, **sections)
+    await _prepare_store(settings)
     async with (
         open_ready_store(settings, SystemClock()) as store,
         build(settings) as platform,
@@ -127,6 +130,25 @@ async def serving(
         engine.stop()
         if work:
             await work
+    _forget_endpoints()
+
+
+async def _prepare_store(settings: Settings) -> None:
+    """A new store is a copy: to make all tables takes longer than most tests."""
+    folder = settings.store.folder
+    if not settings.store.is_shared and not (folder / FILE_NAME).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        await make_sqlite(folder)
+
+
+def _forget_endpoints() -> None:
+    """FastAPI remembers thousands of endpoints: dozens of services that every collection visits."""
+    for remembered in (
+        models._is_gen_callable_cached,
+        models._is_async_gen_callable_cached,
+        models._is_coroutine_callable_cached,
+    ):
+        remembered.cache_clear()
 
 
 @pytest.fixture
