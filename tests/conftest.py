@@ -1,5 +1,6 @@
 """What all tests share, and how several processes share the tests."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +53,12 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_place_of_folder)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: no search for dead cycles has to look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _place_of_folder(item: pytest.Item) -> int:

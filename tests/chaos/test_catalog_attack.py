@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.catalogs import HOSTS, all_urls
 from tests.chaos.catalog.attack import SMALL, drained, play
 from tests.chaos.catalog.failpoints import STEPS
@@ -17,6 +19,9 @@ SEED = int(os.environ.get("PENSTOCK_CHAOS_SEED", "1"))
 FEW = 4
 #: A step is come by for the first to so many-th time.
 LATEST = 3
+
+#: More than any of their own waits, so that the one that is too long says which it was.
+pytestmark = pytest.mark.timeout(300)
 
 
 async def test_every_page_becomes_its_product_once_whatever_fails(tmp_path: Path) -> None:

@@ -28,8 +28,7 @@ class EventLog:
             return
         # Places are given out in the order of commits, so that a reader misses none.
         unit.take_turns("events")
-        rows = [_row(unit, message) for message in messages]
-        unit.insert_all(events, rows, do_nothing)
+        unit.insert_all(events, [_row(message) for message in messages], do_nothing, at=unit.now)
         owed = [
             (sink.name, message.id, line)
             for message in messages
@@ -138,12 +137,11 @@ def as_event(row: Any) -> Event:
     return Event(row["seq"], row["at"], message)
 
 
-def _row(unit: Unit, message: Message) -> dict[str, Any]:
+def _row(message: Message) -> dict[str, Any]:
     return {
         "id": message.id,
         "topic": message.topic,
         "key": message.key,
         "data": message.data,
         "traceparent": message.traceparent,
-        "at": unit.now,
     }

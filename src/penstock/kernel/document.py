@@ -48,6 +48,8 @@ def robots_tags(body: bytes, headers: Mapping[str, str]) -> tuple[str, ...]:
     for tag in _META_ROBOTS.findall(head) if is_named else ():
         if content := _CONTENT.search(tag):
             texts.append(content[1].decode("utf-8", "replace"))
+    if not texts:
+        return ()
     tags = (tag.strip().lower() for text in texts for tag in text.split(","))
     return tuple(dict.fromkeys(tag for tag in tags if tag))
 

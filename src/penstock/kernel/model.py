@@ -407,28 +407,30 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         """The outcome as plain data, without the body."""
-        return {
+        plain: dict[str, Any] = {
             "url": self.request.url,
             "request_id": self.request.id,
             "status": "ok" if self.ok else "failed",
             "domain": self.domain,
             "attempts": self.attempts,
             "seconds": round(self.seconds, 4),
-            "redirects": list(self.hops),
+            "redirects": self.hops,
             "proxy": self.proxy,
             "page": self.page and _page_json(self.page),
             "failure": self.failure and self.failure.as_json(),
-            **({"record": self.reading.as_json()} if self.reading else {}),
-            **({"unchanged": True} if self.unchanged else {}),
-            "gates": [
-                {"gate": said.gate, "answer": said.answer, "at": round(said.at, 4)}
-                for said in self.trace
-            ],
         }
+        if self.reading:
+            plain["record"] = self.reading.as_json()
+        if self.unchanged:
+            plain["unchanged"] = True
+        plain["gates"] = [
+            {"gate": gate, "answer": answer, "at": round(at, 4)} for gate, answer, at in self.trace
+        ]
+        return plain
 
 
 def _page_json(page: Page) -> dict[str, Any]:
-    return {
+    plain: dict[str, Any] = {
         "url": page.url,
         "status": page.status,
         "content_type": page.content_type,
@@ -436,9 +438,12 @@ def _page_json(page: Page) -> dict[str, Any]:
         "seconds": round(page.seconds, 4),
         "fetcher": page.fetcher,
         "proxy": page.proxy,
-        "robots_tags": list(page.robots_tags),
-        **({"notes": list(page.notes)} if page.notes else {}),
-        **({"screenshot_bytes": len(page.screenshot)} if page.screenshot else {}),
-        "etag": page.headers.get("ETag", ""),
-        "last_modified": page.headers.get("Last-Modified", ""),
+        "robots_tags": page.robots_tags,
     }
+    if page.notes:
+        plain["notes"] = page.notes
+    if page.screenshot:
+        plain["screenshot_bytes"] = len(page.screenshot)
+    plain["etag"] = page.headers.get("ETag", "")
+    plain["last_modified"] = page.headers.get("Last-Modified", "")
+    return plain

@@ -21,6 +21,9 @@ from penstock.queue.tables import counts, items
 from penstock.store.schema import storable
 from penstock.store.unit import Unit
 
+#: What an item is at first.
+AS_NEW: dict[str, Any] = {"state": str(State.WAITING), "attempts": 0, "lost": 0, "tried": 0}
+
 
 def put_items(
     unit: Unit, wanted: Sequence[Item], limits: Mapping[str, LaneLimit], *, are_new: bool
@@ -42,7 +45,8 @@ def put_items(
                 new.append(item)
         receipts.append(receipt)
     for some in batches(new):
-        unit.insert_all(items, [_row(unit, item) for item in some])
+        rows = [_row(unit, item) for item in some]
+        unit.insert_all(items, rows, enqueued_at=unit.now, **AS_NEW)
     _count_in(unit, new)
     return receipts
 
@@ -148,13 +152,8 @@ def _row(unit: Unit, item: Item) -> dict[str, Any]:
         "quota": item.quota,
         "payload": item.payload,
         "traceparent": item.traceparent,
-        "state": State.WAITING,
         "not_before": unit.now + milliseconds(item.delay),
-        "enqueued_at": unit.now,
         "expires_at": None if item.max_age is None else unit.now + milliseconds(item.max_age),
-        "attempts": 0,
-        "lost": 0,
-        "tried": 0,
     }
 
 

@@ -74,6 +74,11 @@ class Json(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
+    def process_column(self, values: list[Any], dialect: Dialect) -> list[str | None]:
+        """As `process_bind_param` for each."""
+        del dialect
+        return [None if value is None else dump(value) for value in values]
+
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
         del dialect
         return None if value is None else dump(value)
@@ -88,6 +93,13 @@ class Whole(TypeDecorator[int]):
 
     impl = BigInteger
     cache_ok = True
+
+    def process_column(self, values: list[int | None], dialect: Dialect) -> list[int | None]:
+        """As `process_bind_param` for each: of those that follow, if any is, two are the worst."""
+        known = [value for value in values if value is not None]
+        for value in (min(known), max(known)) if known else ():
+            self.process_bind_param(value, dialect)
+        return values
 
     def process_bind_param(self, value: int | None, dialect: Dialect) -> int | None:
         del dialect

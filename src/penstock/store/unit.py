@@ -22,7 +22,7 @@ from sqlalchemy import Dialect as EngineDialect
 from sqlalchemy.dialects import postgresql, sqlite
 
 from penstock.store.dialect import Columns, Dialect, InsertText, Values
-from penstock.store.schema import CleanText
+from penstock.store.schema import CleanText, Json, Whole
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -81,16 +81,22 @@ class Unit:
         table: Table,
         rows: Rows,
         on_conflict: Callable[[Any], Any] = as_it_is,
+        **alike: Any,
     ) -> None:
         """Insert many rows of the same columns; `on_conflict` completes the INSERT.
 
+        Columns that are `alike` in all rows need not be in each.
         As `run`, but without what the library does for each row, which costs more than the row.
         """
         if not rows:
             return
         dialect = self._connection.dialect
-        insert = _compiled(dialect, self._dialect.insert, table, on_conflict, tuple(rows[0]))
-        columns = [_column(table.c[name], rows, dialect) for name in insert.names]
+        names = (*rows[0], *alike)
+        insert = _compiled(dialect, self._dialect.insert, table, on_conflict, names)
+        columns = [
+            [alike[name]] * len(rows) if name in alike else _column(table.c[name], rows, dialect)
+            for name in insert.names
+        ]
         rows_of_values = list(zip(*columns, strict=True))
         for text, values in self._dialect.spread(insert, rows_of_values):
             self._connection.exec_driver_sql(text, values)
@@ -174,7 +180,7 @@ def _column(column: Column[Any], rows: Rows, dialect: EngineDialect) -> list[Any
     """The values of a column as the driver wants them."""
     name, kind = column.name, column.type
     values = [row[name] for row in rows]
-    if isinstance(kind, CleanText):
+    if isinstance(kind, CleanText | Json | Whole):
         return kind.process_column(values, dialect)
     if isinstance(kind, TypeDecorator):
         return [kind.process_bind_param(value, dialect) for value in values]

@@ -25,7 +25,7 @@ from tests.chaos.engine.processes import Running
 from tests.site import Site
 
 WHO = "ann"
-END_SECONDS = 30.0
+END_SECONDS = 90.0
 #: As the crawler is run, but at a pace and with pauses that tests can afford.
 QUICK: dict[str, dict[str, Any]] = {
     "policies": {"shipped": "false"},

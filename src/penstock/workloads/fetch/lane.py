@@ -99,10 +99,8 @@ class FetchLane:
         return {**row, "body": await self._blobs.put(body)} if self._blobs else row
 
     def record(self, unit: Unit, results: Sequence[Result]) -> None:
-        rows = [{**result.content, "at": unit.now} for result in results]
-        unit.insert_all(outcomes, rows, _renewed)
-        messages = [_message(result.claim, row) for result, row in zip(results, rows, strict=True)]
-        self._log.append(unit, messages)
+        unit.insert_all(outcomes, [result.content for result in results], _renewed, at=unit.now)
+        self._log.append(unit, [_message(result.claim, result.content) for result in results])
 
 
 def _renewed(insert: Any) -> Any:
@@ -128,6 +126,12 @@ def _row(claim: Claim, outcome: Outcome) -> dict[str, Any]:
 def _message(claim: Claim, row: dict[str, Any]) -> Message:
     # The token makes the id: the same end of the same claim is the same event.
     event = f"{claim.id}.{claim.token:x}"
-    names = ("item_id", "url", "domain", "status", "reason", "body")
-    data = {name: row[name] for name in names}
+    data = {
+        "item_id": claim.id,
+        "url": row["url"],
+        "domain": row["domain"],
+        "status": row["status"],
+        "reason": row["reason"],
+        "body": row["body"],
+    }
     return Message(event, TOPIC, row["domain"], data, claim.traceparent)
