@@ -414,7 +414,7 @@ class Outcome:
             "domain": self.domain,
             "attempts": self.attempts,
             "seconds": round(self.seconds, 4),
-            "redirects": self.hops,
+            "redirects": list(self.hops),
             "proxy": self.proxy,
             "page": self.page and _page_json(self.page),
             "failure": self.failure and self.failure.as_json(),
@@ -438,10 +438,10 @@ def _page_json(page: Page) -> dict[str, Any]:
         "seconds": round(page.seconds, 4),
         "fetcher": page.fetcher,
         "proxy": page.proxy,
-        "robots_tags": page.robots_tags,
+        "robots_tags": list(page.robots_tags),
     }
     if page.notes:
-        plain["notes"] = page.notes
+        plain["notes"] = list(page.notes)
     if page.screenshot:
         plain["screenshot_bytes"] = len(page.screenshot)
     plain["etag"] = page.headers.get("ETag", "")
