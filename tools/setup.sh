@@ -50,16 +50,32 @@ create_environment() {
 
 install_dependencies() {
   echo "Installing the dependencies into $venv"
-  if "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
-    -c constraints.txt -e '.[dev]' >"$log" 2>&1; then
-    # Unlike pip, with all cores; some packages bring files that are not meant for this Python.
-    "$venv/bin/python" -m compileall -qq -j 0 "$venv/lib" >>"$log" 2>&1 || true
+  if install_with_uv >"$log" 2>&1 || install_with_pip >>"$log" 2>&1; then
     return
   fi
   tail -n 15 "$log" >&2
   fail "pip could not install the dependencies (above: the end of $log)." \
     "If it speaks of connections, time-outs or 'no matching distribution', this machine does not reach" \
     "the package registry: check the network, or point pip to a mirror with PIP_INDEX_URL."
+}
+
+# In a fourth of pip's time; it knows pip's variables only if it is told, and none of pip's files.
+install_with_uv() {
+  pip_install uv &&
+    UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-}} \
+      UV_FIND_LINKS=${UV_FIND_LINKS:-${PIP_FIND_LINKS:-}} \
+      "$venv/bin/uv" pip install --quiet --system-certs --compile-bytecode --no-progress \
+      --python "$venv/bin/python" -c constraints.txt -e '.[dev]'
+}
+
+install_with_pip() {
+  echo "uv could not install the dependencies; pip tries"
+  pip_install -e '.[dev]'
+}
+
+pip_install() {
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input \
+    -c constraints.txt "$@"
 }
 
 is_usable() {
