@@ -8,10 +8,14 @@ if (live && live.dataset.stream && window.EventSource) {
     if (source || document.hidden) return;
     source = new EventSource(live.dataset.stream);
     source.addEventListener("live", (event) => {
-      const part = live.contains(document.activeElement) && document.activeElement !== document.body;
+      const focused = live.contains(document.activeElement) ? document.activeElement : null;
       // Who is typing or choosing something here is not disturbed.
-      if (part && document.activeElement.matches("input, select, textarea, button")) return;
+      if (focused && !focused.matches("a[href]")) return;
+      const alike = () => [...live.querySelectorAll("a[href]")].filter((each) => each.href === focused.href);
+      const place = focused ? alike().indexOf(focused) : -1;
       live.innerHTML = JSON.parse(event.data).html;
+      // Who walks with the keyboard goes on from the same link.
+      if (focused) alike().at(place)?.focus({ preventScroll: true });
     });
     source.addEventListener("error", () => live.classList.add("away"));
     source.addEventListener("open", () => live.classList.remove("away"));
