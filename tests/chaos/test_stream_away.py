@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,7 @@ async def test_pages_are_kept_while_kafka_is_away_and_no_more_than_may_be(
         await eventually(lambda: is_in_trouble(fetcher, "Kafka"), 3 * PATIENCE)
         assert not await fetcher.is_ready()
         asked = sum(hit.route == "/large" for hit in site.hits)
-        assert asked <= MEGABYTES * KILOBYTE * KILOBYTE / len(LARGE) + WORKERS + 1
+        assert asked <= ceil(MEGABYTES * KILOBYTE * KILOBYTE / len(LARGE)) + WORKERS + 1
         assert await servers.left() == len(urls)
     await require_all(servers, urls)
     await eventually(lambda: is_well(fetcher))

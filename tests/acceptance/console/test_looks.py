@@ -20,7 +20,8 @@ from tools.provision.model import UnavailableError
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 Look = Literal["light", "dark"]
 PHONE = 390
-AXE = """async (rules) => (await axe.run(document, {resultTypes: ["violations"], ...rules})).violations
+AXE = """async (asked) =>
+  (await axe.run(document, {resultTypes: ["violations"], ...asked})).violations
   .filter((each) => each.impact === "serious" || each.impact === "critical")
   .map((each) => `${each.id}: ${each.nodes.map((node) => node.target.join(" ")).slice(0, 3)}`)"""
 #: What is asked of a page in each look: all, and in the second one what a look can change.
