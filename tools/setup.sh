@@ -15,8 +15,19 @@ is_new_enough() {
   "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 }
 
+is_complete() {
+  "$1" -c 'import venv, ensurepip' 2>/dev/null
+}
+
 find_python() {
   local candidate
+  # The system's own first, if it can: version managers build without optimisation, unless told.
+  for candidate in /usr/bin/python3.1{3,2,1}; do
+    if is_complete "$candidate"; then
+      echo "$candidate"
+      return
+    fi
+  done
   for candidate in python3.13 python3.12 python3.11 python3; do
     # A shim of a version manager can be on the PATH and still run nothing, so each one is tried.
     if is_new_enough "$candidate"; then
@@ -41,7 +52,7 @@ create_environment() {
   local python version
   python=$(choose_python)
   version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  "$python" -c 'import venv, ensurepip' 2>/dev/null ||
+  is_complete "$python" ||
     fail "Python $version at $python has no venv or ensurepip module." \
       "On Debian they are in the package python$version-venv (apt-get install python$version-venv)."
   echo "Creating $venv with Python $version ($python)"
