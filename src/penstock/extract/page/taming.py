@@ -38,36 +38,44 @@ def _any_of(*names: str) -> str:
     return f"(?:{either_case('|'.join(names))})"
 
 
+def _all(part: str, times: str = "*") -> str:
+    """A part so many times, none of which is given back.
+
+    One that fails half-way is nothing: Python before 3.11.5 would go on from there otherwise.
+    """
+    return f"(?:{part}|){times}+"
+
+
 _SPACE = r"\t\n\f\r "
 _NAMED = rf"(?=[{_SPACE}/>])"
 _NAME = "[a-zA-Z0-9_:-]++"
 #: An attribute just as a tokeniser reads it, and as well-behaved pages write it.
-_ATTRIBUTE = (
-    rf"[^{_SPACE}/>][^{_SPACE}/>=]*+(?:[{_SPACE}]*+=[{_SPACE}]*+"
-    rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{_SPACE}>"'][^{_SPACE}>]*+|(?=>)|\Z))?+"""
+_ATTRIBUTE = rf"[^{_SPACE}/>][^{_SPACE}/>=]*+" + _all(
+    rf"[{_SPACE}]*+=[{_SPACE}]*+"
+    rf"""(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^{_SPACE}>"'][^{_SPACE}>]*+|(?=>)|\Z)""",
+    "?",
 )
-_NEAT_ATTRIBUTE = (
-    rf"[{_SPACE}]++[^{_SPACE}\"'<>/=]++"
-    rf"""(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^{_SPACE}\"'<>=`/]++))?+"""
+_NEAT_ATTRIBUTE = rf"[{_SPACE}]++[^{_SPACE}\"'<>/=]++" + _all(
+    rf"""=(?:"[^"<>]*+"|'[^'<>]*+'|[^{_SPACE}\"'<>=`/]++)""", "?"
 )
-_NEAT = rf"(?:{_NEAT_ATTRIBUTE})*+[{_SPACE}]*+/?>"
-_REST = rf"(?:[{_SPACE}/]*+{_ATTRIBUTE}){{0,{MAX_ATTRIBUTES}}}+[{_SPACE}/]*+(?:>|\Z)"
-_COMMENT = r"<!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))|<[!?][^>]*+|</[^a-zA-Z][^>]*+"
+_NEAT = rf"{_all(_NEAT_ATTRIBUTE)}[{_SPACE}]*+/?>"
+_REST = rf"{_all(f'[{_SPACE}/]*+{_ATTRIBUTE}', f'{{0,{MAX_ATTRIBUTES}}}')}[{_SPACE}/]*+(?:>|\Z)"
+_COMMENT = rf"<!--(?:-?>|{_all('[^-]++|-(?!-!?>)')}(?:--!?>|\Z))|<[!?][^>]*+|</[^a-zA-Z][^>]*+"
 #: The beginnings of names of elements that are all read in the same way, to tell them fast.
 _USUAL = (
     r"(?:[dghjkloqrvwyzDGHJKLOQRVWYZ]|[sS](?:[oOpPuU]|[eE][cC])|[iI][mMnN]|[pP](?![lL])|[uU][lLsS]"
     r"|[tT][abdhrABDHR]|[bB][oruORU]|[mM][eE]|[fF](?![oO][nN])|[nN][aA])"
 )
-_USUAL_TAG = rf"""{_USUAL}[a-zA-Z0-9-]*+(?:[ ]{_NAME}="[^"]*+"){{0,50}}+/?>"""
+_USUAL_TAG = rf"""{_USUAL}[a-zA-Z0-9-]*+{_all(f'[ ]{_NAME}="[^"]*+"', "{0,50}")}/?>"""
 _RAW_ELEMENT = "|".join(
-    rf"<{name}{_NAMED}{_REST}(?:[^<]++|<(?!/{name}{_NAMED}))*+"
+    rf"<{name}{_NAMED}{_REST}{_all(f'[^<]++|<(?!/{name}{_NAMED})')}"
     for name in map(_any_of, sorted(RAW))
 )
 _FORMATTING = _any_of(*sorted(FORMATTING))
 _INLINE = rf"(?i:a|br|img|sup|sub|span|abbr|wbr|{'|'.join(sorted(FORMATTING))})"
 #: The tag of a formatting element that is certainly closed, and soon.
 _CLOSED = "|".join(
-    rf"<{name}(?={_NEAT}(?:[^<]++|<(?!/?{name}{_NAMED})/?{_INLINE}{_NAMED}{_NEAT})*+"
+    rf"<{name}(?={_NEAT}{_all(f'[^<]++|<(?!/?{name}{_NAMED})/?{_INLINE}{_NAMED}{_NEAT}')}"
     rf"</{name}[{_SPACE}]*+>)[^<]*+"
     for name in map(_any_of, sorted(FORMATTING))
 )
@@ -83,29 +91,34 @@ _DRAWN = (
 )
 _DRAWING = "(?!)"
 for _ in range(4):
-    _DRAWING = rf"<(?i:svg){_NAMED}{_REST}(?:{_DRAWN}|{_DRAWING})*+</(?i:svg){_NAMED}{_REST}"
+    _DRAWING = rf"<(?i:svg){_NAMED}{_REST}{_all(f'{_DRAWN}|{_DRAWING}')}</(?i:svg){_NAMED}{_REST}"
 _CHOICE = rf"</?(?i:option|optgroup|hr){_NAMED}{_REST}"
 _SELECT = (
-    rf"<(?i:select){_NAMED}{_REST}(?:[^<]++|{_CHOICE}|{_COMMENT}){{0,{FEW_CHOICES}}}+"
+    rf"<(?i:select){_NAMED}{_REST}{_all(f'[^<]++|{_CHOICE}|{_COMMENT}', f'{{0,{FEW_CHOICES}}}')}"
     rf"</(?i:select){_NAMED}{_REST}"
 )
 
-#: Text and tags with nothing about them; it ends at a tag that is to be looked at.
-_PLAIN = re.compile(
-    rf"""[^<]*+(?:(?:</[a-zA-Z0-9]++>|<{_USUAL_TAG}|{_COMMENT}
-    |<[aA](?:[{_SPACE}]++{_NAME}(?:="[^"]{{0,{SHORT_VALUE}}}+")?+){{0,{FEW_ATTRIBUTES}}}+[ ]?>
-    |<[aA]{_NAMED}(?=[^>]{{0,{SHORT_LINK}}}>)(?:{_NEAT_ATTRIBUTE}){{0,{FEW_ATTRIBUTES}}}+
-      [{_SPACE}]*+/?>
-    |{_CLOSED}|{_RAW_ELEMENT}|{_DRAWING}|{_SELECT}
-    |<(?!{_any_of("a", "select", "svg", "math", *sorted(RAW | FORMATTING))}{_NAMED})[a-zA-Z]
-      [^{_SPACE}/>]*+{_REST}
-    |</[a-zA-Z][^{_SPACE}/>]*+{_REST}|<(?![!?/a-zA-Z])|</\Z)[^<]*+){{0,{FEW_TAGS}}}+""",
-    re.VERBOSE,
+#: What a link may be that needs no second look.
+_LINK_ATTRIBUTE = rf"[{_SPACE}]++{_NAME}" + _all(rf'="[^"]{{0,{SHORT_VALUE}}}+"', "?")
+_LINK = (
+    rf"<[aA]{_all(_LINK_ATTRIBUTE, f'{{0,{FEW_ATTRIBUTES}}}')}[ ]?>"
+    rf"|<[aA]{_NAMED}(?=[^>]{{0,{SHORT_LINK}}}>){_all(_NEAT_ATTRIBUTE, f'{{0,{FEW_ATTRIBUTES}}}')}"
+    rf"[{_SPACE}]*+/?>"
 )
+_OTHER_TAG = (
+    rf"<(?!{_any_of('a', 'select', 'svg', 'math', *sorted(RAW | FORMATTING))}{_NAMED})[a-zA-Z]"
+    rf"[^{_SPACE}/>]*+{_REST}|</[a-zA-Z][^{_SPACE}/>]*+{_REST}|<(?![!?/a-zA-Z])|</\Z"
+)
+_HARMLESS = (
+    rf"</[a-zA-Z0-9]++>|<{_USUAL_TAG}|{_COMMENT}|{_LINK}"
+    rf"|{_CLOSED}|{_RAW_ELEMENT}|{_DRAWING}|{_SELECT}|{_OTHER_TAG}"
+)
+#: Text and tags with nothing about them; it ends at a tag that is to be looked at.
+_PLAIN = re.compile(f"[^<]*+{_all(f'(?:{_HARMLESS})[^<]*+', f'{{0,{FEW_TAGS}}}')}")
 _MODE = re.compile(rf"<(?i:select|svg|math){_NAMED}")
 #: Elements that are copied while they are open.
 _COPIED = re.compile(rf"<(?:[aA]|{_FORMATTING}){_NAMED}")
-_ATTRIBUTES = re.compile(rf"(?:[{_SPACE}/]++|{_ATTRIBUTE})*+")
+_ATTRIBUTES = re.compile(_all(rf"[{_SPACE}/]++|{_ATTRIBUTE}"))
 _EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
 
 
