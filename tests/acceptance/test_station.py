@@ -24,7 +24,7 @@ from penstock.queue.ports import Claim, Ending, Item
 from penstock.queue.station import turns_within
 from penstock.queue.tables import items
 from penstock.workloads.fetch.lane import NAME, FetchLane
-from tests.platforms import policies, settings_for
+from tests.platforms import ONCE, policies, settings_for
 from tests.shell import eventually
 from tests.site import Reply, Site
 from tests.stores import row_of, states_of
@@ -125,8 +125,8 @@ async def test_who_is_idle_gets_work_though_most_of_what_is_held_waits(
 async def test_a_site_that_stays_down_makes_a_lane_in_which_nothing_succeeds(
     tmp_path: Path, site: Site
 ) -> None:
-    down = policies(tmp_path, down_test={"respect_robots_txt": False})
-    async with running(tmp_path, site, policies=down) as bench:
+    down = policies(tmp_path, down_test={"respect_robots_txt": False, "max_concurrent": 2})
+    async with running(tmp_path, site, policies=down, retry=ONCE) as bench:
         station = bench.engine.station
         await bench.engine.queue.put(products("down.test", 30))
         await eventually(lambda: station.progress.in_vain[NAME] >= 30 and not station.held)
