@@ -14,6 +14,12 @@ def test_ids_are_unique_and_have_the_layout_of_a_uuid_of_version_7() -> None:
         assert (uuid.UUID(each).version, uuid.UUID(each).variant) == (7, uuid.RFC_4122)
 
 
+def test_ids_sort_in_the_order_in_which_they_were_made_also_within_a_millisecond() -> None:
+    ids = [new_id() for _ in range(10_000)]
+    assert ids == sorted(ids)
+    assert len({each[:12] for each in ids}) < len(ids)
+
+
 def test_an_id_sorts_behind_every_earlier_moment() -> None:
     made = new_id()
     at = int(made[:12], 16)
