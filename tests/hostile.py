@@ -21,6 +21,7 @@ from penstock.workloads.live.health_log import log_health
 from penstock.workloads.live.model import ErrorType
 from penstock.workloads.live.tables import Words
 from penstock.workloads.live.troubles import ErrorEntry, log_errors
+from penstock.workloads.stream.lane import item_for
 from tests.catalog_rows import rows_in
 from tests.consoles import XSS, RunningConsole
 from tests.live_rows import LiveRows, health, look, scraper
@@ -131,13 +132,12 @@ async def _watch(console: RunningConsole) -> None:
 
 async def _bury(console: RunningConsole) -> None:
     engine = console.service.engine
-    await console.post("/stream/push", urls="http://shop01.test/gone\nhttp://slow.test/later")
-    query = select(metadata.tables["queue_items"].c.id).where(
-        metadata.tables["queue_items"].c.lane == "stream"
-    )
-    ids = await engine.store.read(lambda unit: list(unit.run(query).scalars()))
+    await console.post("/stream/push", urls="http://slow.test/later")
+    # Not before tomorrow: nobody but this test takes it.
+    gone = item_for("http://shop01.test/gone", "shop01.test")._replace(delay=86_400.0)
+    await engine.rows.put([gone])
     failure = {"kind": "url_specific", "reason": "http_404", "detail": "gone", "status": 404}
-    [first, *_] = await claim(console.service, ids[:1])
+    [first] = await claim(console.service, [gone.id])
     await engine.rows.settle([(first, Bury(failure))])
     message = Message("1", "price.changed", "a product", {"price": "9.99", "note": "?"})
     await engine.store.write(lambda unit: engine.log.append(unit, [message]))

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -136,12 +137,12 @@ async def test_a_kept_connection_that_was_closed_is_replaced() -> None:
     requests: list[int] = []
 
     async def answer_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for number in (1, 2):
-            await reader.readuntil(b"\r\n\r\n")
-            requests.append(number)
-            if number == 1:
-                writer.write(Reply(200, "ok").encode("GET"))
-        writer.close()
+        with closing(writer), suppress(asyncio.IncompleteReadError):
+            for number in (1, 2):
+                await reader.readuntil(b"\r\n\r\n")
+                requests.append(number)
+                if number == 1:
+                    writer.write(Reply(200, "ok").encode("GET"))
 
     server = await asyncio.start_server(answer_one, "127.0.0.1", 0)
     address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
