@@ -34,7 +34,7 @@ OF_CLAIM = (
 )
 #: For a lane and a priority, numbered: when the first of its lines is due.
 FIRST_OF_PRIORITY = """
-    SELECT $ AS priority, (
+    SELECT $ AS priority, # AS lane, (
         SELECT min(next_at) FROM queue_lines
         WHERE lane = :lane# AND priority = $ AND next_at IS NOT NULL
     ) AS at
@@ -62,12 +62,12 @@ class Claimant:
 def claim(unit: Unit, who: Claimant, lanes: Sequence[str], limit: int, share: Share) -> list[Claim]:
     """Lines whose time has come, by priority; from each as many items as are wanted of it."""
     claims = _claimed_before(unit, who)
-    for priority in _due_priorities(unit, lanes):
+    for priority, its_lanes in _due_priorities(unit, lanes):
         # Again for lines that had less than that to give; those that gave are last now.
         for _ in range(ITEMS_OF_LINE):
             room = limit - len(claims)
             most = max(-(-room // ITEMS_OF_LINE), min(room, FEW_LINES))
-            due = _due_lines(unit, lanes, priority, most) if room > 0 else []
+            due = _due_lines(unit, its_lanes, priority, most) if room > 0 else []
             taken = Counter(claim.group for claim in claims)
             claims += _claim_from(unit, who, _shares(due, room, share, taken))
             if len(due) < max(most, 1):
@@ -85,20 +85,22 @@ def _claimed_before(unit: Unit, who: Claimant) -> list[Claim]:
     return [Claim._make(row) for row in unit.run(query)]
 
 
-def _due_priorities(unit: Unit, lanes: Sequence[str]) -> list[int]:
-    """Priorities at which something is due, best first.
+def _due_priorities(unit: Unit, lanes: Sequence[str]) -> list[tuple[int, list[str]]]:
+    """Priorities at which something is due, best first, each with the lanes that have it.
 
     What is passed over for long comes before all others for one second of every few.
     """
     values: dict[str, Any] = {f"lane{number}": lane for number, lane in enumerate(lanes)}
     waits: dict[int, int] = {}
-    for priority, at in unit.run(_first_of_priorities(len(lanes)), values):
+    due: dict[int, list[str]] = {}
+    for priority, number, at in unit.run(_first_of_priorities(len(lanes)), values):
         if at is not None and at <= unit.now:
             waits[priority] = min(at, waits.get(priority, at))
+            due.setdefault(priority, []).append(lanes[number])
     order = sorted(waits)
     if unit.now // 1000 % TURN_OF_NEGLECTED == 0:
         order.sort(key=lambda priority: unit.now - waits[priority] < NEGLECTED_MS)
-    return order
+    return [(priority, due[priority]) for priority in order]
 
 
 @lru_cache(maxsize=16)

@@ -18,7 +18,7 @@ from penstock.queue.ports import (
     State,
 )
 from penstock.queue.tables import counts, items
-from penstock.store.schema import storable
+from penstock.store.schema import are_plain, storable
 from penstock.store.unit import Unit
 
 #: What an item is at first.
@@ -34,6 +34,21 @@ def put_items(
     unit.take_turns("put")
     known = _Known(unit, wanted, are_new=are_new)
     room = _Room(unit, limits, wanted)
+    new: Sequence[Item]
+    if known.has_none_of(wanted) and room.is_for_all(wanted):
+        new, receipts = wanted, [ACCEPTED] * len(wanted)
+    else:
+        new, receipts = _choose(wanted, known, room)
+    for some in batches(new):
+        unit.insert_columns(items, _columns(unit, some), enqueued_at=unit.now, **AS_NEW)
+    _count_in(unit, new)
+    return receipts
+
+
+def _choose(
+    wanted: Sequence[Item], known: "_Known", room: "_Room"
+) -> tuple[list[Item], list[Receipt]]:
+    """What is taken in, one by one, and what is said of each."""
     receipts: list[Receipt] = []
     new: list[Item] = []
     for item in wanted:
@@ -44,11 +59,7 @@ def put_items(
                 known.add(item)
                 new.append(item)
         receipts.append(receipt)
-    for some in batches(new):
-        rows = [_row(unit, item) for item in some]
-        unit.insert_all(items, rows, enqueued_at=unit.now, **AS_NEW)
-    _count_in(unit, new)
-    return receipts
+    return new, receipts
 
 
 class Puts:
@@ -96,6 +107,16 @@ class _Known:
                     # Looked for or not: an item is no duplicate of itself.
                     self._ids.add(item_id)
 
+    def has_none_of(self, wanted: Sequence[Item]) -> bool:
+        """Whether all of some items are news, at one look; if not, each may still be."""
+        if self._ids or self._keys:
+            return False
+        ids = [item.id for item in wanted]
+        keys = [(item.lane, item.key) for item in wanted if item.key is not None]
+        are_different = len(set(ids)) == len(ids) and len(set(keys)) == len(keys)
+        # As they are stored, two of them may be one.
+        return are_different and are_plain(ids) and are_plain([key for _, key in keys])
+
     def answer(self, item: Item) -> Receipt | None:
         """What is to be said of an item that is no news.
 
@@ -129,6 +150,17 @@ class _Room:
         for (lane, _), number in self._pending.items():
             self._totals[lane] += number
 
+    def is_for_all(self, wanted: Sequence[Item]) -> bool:
+        """Whether there is room for all of some items."""
+        more = Counter((item.lane, storable(item.quota)) for item in wanted)
+        totals = Counter(item.lane for item in wanted)
+        return all(
+            self._totals[lane] + totals[lane] <= limit.pending
+            and (limit.per_quota is None or self._pending[lane, quota] + number <= limit.per_quota)
+            for (lane, quota), number in more.items()
+            if (limit := self._limits.get(lane))
+        )
+
     def take(self, item: Item) -> Receipt:
         limit = self._limits.get(item.lane)
         whose = (item.lane, storable(item.quota))
@@ -142,18 +174,23 @@ class _Room:
         return ACCEPTED
 
 
-def _row(unit: Unit, item: Item) -> dict[str, Any]:
+def _columns(unit: Unit, new: Sequence[Item]) -> dict[str, Sequence[Any]]:
+    """What is written of items: many at a time cost less by column than by row."""
+    ids, lanes, payloads, groups, priorities, keys, quotas, delays, ages, traces = zip(
+        *new, strict=True
+    )
+    now = unit.now
     return {
-        "id": item.id,
-        "lane": item.lane,
-        "priority": _priority(item.priority),
-        "group_key": item.group,
-        "key": item.key,
-        "quota": item.quota,
-        "payload": item.payload,
-        "traceparent": item.traceparent,
-        "not_before": unit.now + milliseconds(item.delay),
-        "expires_at": None if item.max_age is None else unit.now + milliseconds(item.max_age),
+        "id": ids,
+        "lane": lanes,
+        "priority": [_priority(priority) for priority in priorities],
+        "group_key": groups,
+        "key": keys,
+        "quota": quotas,
+        "payload": payloads,
+        "traceparent": traces,
+        "not_before": [now + milliseconds(delay) if delay else now for delay in delays],
+        "expires_at": [None if age is None else now + milliseconds(age) for age in ages],
     }
 
 

@@ -405,7 +405,8 @@ class Station:
             self._ending.add(item)
             self._endings.append((claim, ending, result))
             self._to_settle.set()
-            if len(self._endings) >= self._enough:
+            # When all that is held is over, nothing comes that could be waited for.
+            if len(self._endings) >= self._enough or len(self._ending) == len(self._claims):
                 self._is_enough.set()
 
     async def _keep_settling(self) -> None:

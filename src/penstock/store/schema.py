@@ -7,7 +7,7 @@ characters); JSON loses NaN; whole numbers beyond 64 bits are refused by both en
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
@@ -50,16 +50,23 @@ def storable(text: str) -> str:
     return text
 
 
+def are_plain(texts: Sequence[str | None]) -> bool:
+    """Whether all of some texts are stored just as they are, by one look at them together."""
+    together = "".join(filter(None, texts))
+    return together.isascii() and "\x00" not in together
+
+
 class CleanText(TypeDecorator[str]):
     """Text from anywhere."""
 
     impl = Text
     cache_ok = True
 
-    def process_column(self, values: list[str | None], dialect: Dialect) -> list[str | None]:
+    def process_column(
+        self, values: Sequence[str | None], dialect: Dialect
+    ) -> Sequence[str | None]:
         """As `process_bind_param` for each; nearly always one look at all of them is enough."""
-        together = "".join(filter(None, values))
-        if together.isascii() and "\x00" not in together:
+        if are_plain(values):
             return values
         return [self.process_bind_param(value, dialect) for value in values]
 
@@ -74,7 +81,7 @@ class Json(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def process_column(self, values: list[Any], dialect: Dialect) -> list[str | None]:
+    def process_column(self, values: Sequence[Any], dialect: Dialect) -> Sequence[str | None]:
         """As `process_bind_param` for each."""
         del dialect
         return [None if value is None else dump(value) for value in values]
@@ -94,7 +101,9 @@ class Whole(TypeDecorator[int]):
     impl = BigInteger
     cache_ok = True
 
-    def process_column(self, values: list[int | None], dialect: Dialect) -> list[int | None]:
+    def process_column(
+        self, values: Sequence[int | None], dialect: Dialect
+    ) -> Sequence[int | None]:
         """As `process_bind_param` for each: of those that follow, if any is, two are the worst."""
         known = [value for value in values if value is not None]
         for value in (min(known), max(known)) if known else ():

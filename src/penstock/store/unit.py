@@ -88,16 +88,29 @@ class Unit:
         Columns that are `alike` in all rows need not be in each.
         As `run`, but without what the library does for each row, which costs more than the row.
         """
-        if not rows:
-            return
+        if rows:
+            columns = {name: [row[name] for row in rows] for name in rows[0]}
+            self.insert_columns(table, columns, on_conflict, **alike)
+
+    def insert_columns(
+        self,
+        table: Table,
+        columns: Mapping[str, Sequence[Any]],
+        on_conflict: Callable[[Any], Any] = as_it_is,
+        **alike: Any,
+    ) -> None:
+        """As `insert_all`, for who has columns of values instead of rows; at least one row."""
         dialect = self._connection.dialect
-        names = (*rows[0], *alike)
+        names = (*columns, *alike)
         insert = _compiled(dialect, self._dialect.insert, table, on_conflict, names)
-        columns = [
-            [alike[name]] * len(rows) if name in alike else _column(table.c[name], rows, dialect)
+        number = len(next(iter(columns.values())))
+        values_of_columns = [
+            [alike[name]] * number
+            if name in alike
+            else _storable(table.c[name], columns[name], dialect)
             for name in insert.names
         ]
-        rows_of_values = list(zip(*columns, strict=True))
+        rows_of_values = list(zip(*values_of_columns, strict=True))
         for text, values in self._dialect.spread(insert, rows_of_values):
             self._connection.exec_driver_sql(text, values)
 
@@ -107,7 +120,7 @@ class Unit:
             return
         names = ("id", *(name for name in rows[0] if name != "id"))
         dialect = self._connection.dialect
-        columns = [_column(table.c[name], rows, dialect) for name in names]
+        columns = [_storable(table.c[name], [row[name] for row in rows], dialect) for name in names]
         rows_of_values = list(zip(*columns, strict=True))
         for text, values in self._dialect.spread_update(table, names, rows_of_values):
             self._connection.exec_driver_sql(text, values)
@@ -176,10 +189,9 @@ def _compiled(
     return InsertText(str(compiled), tuple(compiled.positiontup or ()))
 
 
-def _column(column: Column[Any], rows: Rows, dialect: EngineDialect) -> list[Any]:
+def _storable(column: Column[Any], values: Sequence[Any], dialect: EngineDialect) -> Sequence[Any]:
     """The values of a column as the driver wants them."""
-    name, kind = column.name, column.type
-    values = [row[name] for row in rows]
+    kind = column.type
     if isinstance(kind, CleanText | Json | Whole):
         return kind.process_column(values, dialect)
     if isinstance(kind, TypeDecorator):

@@ -177,8 +177,11 @@ async def test_live_part_changes_by_itself(demo: VisitedConsole) -> None:
 async def test_live_part_leaves_the_focus_on_a_link(demo: VisitedConsole) -> None:
     async with demo.browser() as page:
         await page.goto("/console")
-        await page.evaluate("() => { window.old = document.querySelector('#live a[href]'); }")
-        name = await page.evaluate("() => { window.old.focus(); return window.old.href; }")
+        # In one go: the part may be renewed between two.
+        name = await page.evaluate(
+            "() => { window.old = document.querySelector('#live a[href]');"
+            " window.old.focus(); return window.old.href; }"
+        )
         await page.wait_for_function("() => !window.old.isConnected")
 
         assert await page.evaluate("() => document.activeElement.href") == name
