@@ -1,6 +1,7 @@
 """Durable work as a person runs it: killed, resumed, paused, backed up, restored."""
 
 import asyncio
+import asyncio
 import json
 import signal
 import sqlite3
@@ -104,6 +105,9 @@ async def test_pause_breaks_off_contact_within_a_second_and_resume_goes_on(shell
     assert "paused: slow.test (they called)" in paused.out
     status = await shell.run("status")
     assert "slow.test is paused: they called" in status.out
+    async with asyncio.timeout(10):
+        while b"switches thrown" not in await process.stderr.readline():
+            pass  # whoever resumes before it looked has paused nothing
     hits = len(shell.site.hits)
     assert "nothing is paused" in (await shell.run("resume", "--domain", "slow.test")).out
     # Only a contact that was broken off can be begun again before its minute is over.

@@ -21,7 +21,8 @@ DOORS = {
     "products/history.py": "reads it for ops",
     "products/exporting.py": "sends it to other programs, as corrected",
     "workloads/catalog/audit_checks.py": "looks for rows that cannot be",
-    "store/migrations/versions/0005_monitor.py": "makes it",
+    "store/migrations/product_tables.py": "makes it",
+    "store/migrations/versions/0005_monitor.py": "removes it",
 }
 #: The view shows what consumers may see, but only `visible` knows how to ask it.
 NAMES = frozenset({"prices", "price_corrections", "current_visible_prices"})
