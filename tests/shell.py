@@ -64,7 +64,9 @@ class Shell:
         for process in self._started:
             with suppress(ProcessLookupError):
                 process.kill()
-            await process.communicate()
+            # What a process left behind may keep its pipes open.
+            async with asyncio.timeout(20):
+                await process.communicate()
 
     async def run(self, *arguments: str, stdin: str = "", **settings: str) -> Ran:
         process = await self.start(*arguments, **settings)

@@ -159,6 +159,7 @@ def test_phone_is_an_international_number_that_reads_as_itself(
 @settings(max_examples=300, deadline=None)
 @given(texts)
 @example("'o'brien@shop.ie a.b@x.co")
+@example("0@0.Aİ 0@İa.ai")
 def test_address_has_one_domain_and_reads_as_itself(text: str) -> None:
     found = find_emails(text)
 

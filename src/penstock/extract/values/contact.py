@@ -23,9 +23,8 @@ _EMAIL = re.compile(
     # Not from the middle of a word, nor from behind a letter that addresses do not have.
     r"(?<![A-Za-z0-9_.+%@À-ɏ-])(?<![A-Za-z]')"
     r"([A-Za-z0-9_](?:[A-Za-z0-9_+'-]|\.(?=[A-Za-z0-9_+-])){0,63})"
-    r"@((?:[^\W_](?:[^\W_]|-(?=[^\W_]|-)){0,62}\.){1,8}(?:xn--[a-z0-9-]{2,59}|[a-z]{2,24}))"
-    r"(?![A-Za-z0-9@-])",
-    re.IGNORECASE,
+    r"@((?:[^\W_](?:[^\W_]|-(?=[^\W_]|-)){0,62}\.){1,8}"
+    r"(?:[Xx][Nn]--[A-Za-z0-9-]{2,59}|[A-Za-z]{2,24}))(?![A-Za-z0-9@-])"
 )
 # The local part of a Sentry key and of other machine-made names.
 _MACHINE_NAME = re.compile(r"[0-9a-f]{24,}", re.IGNORECASE)
@@ -58,6 +57,9 @@ def find_emails(text: str) -> tuple[str, ...]:
 def _address(match: re.Match[str]) -> str | None:
     local, domain = match[1], match[2].lower()
     if _is_inside_url(match) or len(domain) > MAX_DOMAIN:
+        return None
+    if len(domain) != len(match[2]):
+        # The Turkish I with a dot becomes a letter and a dot, which is no letter of a name.
         return None
     if domain.rpartition(".")[2] in _FILE_ENDINGS or _MACHINE_NAME.fullmatch(local):
         return None

@@ -19,8 +19,6 @@ import signal
 import sys
 import time
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 #: What programs need to know of the machine, by how the names begin; all else may be a secret.
@@ -31,10 +29,9 @@ HARMLESS = (
 #: Would let a page past the local proxy to this machine's own services.
 UNWANTED = ("PLAYWRIGHT_DISABLE_FORCED_CHROMIUM_PROXIED_LOOPBACK",)
 KILL_SECONDS = 8.0
-
-
-class WorkerGone(Exception):
-    """Nobody is left to keep browsers for."""
+#: That the worker is gone, told once for each of its threads, and that somebody below has ended.
+#: Nobody is interrupted by them: they wait until they are looked for.
+NEWS = (signal.SIGTERM, signal.SIGCHLD)
 
 
 def main(worker: int, folder: Path, user: str, command: list[str]) -> int:
@@ -42,25 +39,13 @@ def main(worker: int, folder: Path, user: str, command: list[str]) -> int:
     os.setsid()
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    signal.signal(signal.SIGTERM, leave)
+    signal.pthread_sigmask(signal.SIG_BLOCK, NEWS)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    code = 1
     try:
-        if os.getppid() != worker:
-            return code
-        driver = start(folder, user, command, libc)
-        code = wait_for(driver)
-    except WorkerGone:
-        pass
+        return wait_for(start(folder, user, command, libc)) if os.getppid() == worker else 1
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         end_all()
         remove(folder)
-    return code
-
-
-def leave(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise WorkerGone
 
 
 def start(folder: Path, user: str, command: list[str], libc: ctypes.CDLL) -> int:
@@ -74,6 +59,7 @@ def start(folder: Path, user: str, command: list[str], libc: ctypes.CDLL) -> int
     driver = os.fork()
     if driver == 0:
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, NEWS)
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
             if account:
                 os.setgroups([])
@@ -104,11 +90,12 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def wait_for(driver: int) -> int:
-    """Bury whoever dies; return how the driver ended."""
-    while True:
-        pid, status = os.wait()
-        if pid == driver:
-            return os.waitstatus_to_exitcode(status) & 0xFF
+    """Bury whoever dies, until the driver or the worker is gone; how the driver ended."""
+    while signal.sigwait(NEWS) != signal.SIGTERM:
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            if ended[0] == driver:
+                return os.waitstatus_to_exitcode(ended[1]) & 0xFF
+    return 1
 
 
 def end_all() -> None:
