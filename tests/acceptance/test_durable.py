@@ -1,7 +1,6 @@
 """Durable work as a person runs it: killed, resumed, paused, backed up, restored."""
 
 import asyncio
-import asyncio
 import json
 import signal
 import sqlite3

@@ -1,4 +1,4 @@
-"""A site is down for two hours, with every time of the page fetcher's spec a 240th of itself."""
+"""A site is down for two hours, with every time of the page fetcher's spec a 480th of itself."""
 
 import os
 from collections.abc import AsyncIterator, Sequence
@@ -13,7 +13,7 @@ from tests.shell import eventually
 from tests.site import Hit, Reset, Site
 
 HOST, OTHER = "one.test", "two.test"
-SCALE = 240
+SCALE = 480
 FIRST, LONGEST = 30 / SCALE, 300 / SCALE
 #: In two hours: after 30 s, 1, 2 and 4 min, then every 5 min.
 KNOCKS = 4 + (7200 - 450) // 300

@@ -43,7 +43,7 @@ SETTINGS = {
     "PENSTOCK_BREAKER__THRESHOLD": "1000",
     "PENSTOCK_BROWSER__POOL_SIZE": str(AT_ONCE),
     "PENSTOCK_BROWSER__POOL_MAX": str(AT_ONCE),
-    "PENSTOCK_BROWSER__PAGE_SECONDS": "6",
+    "PENSTOCK_BROWSER__PAGE_SECONDS": "4",
     "PENSTOCK_BROWSER__SETTLE_SECONDS": "0.5",
     # With a small heap a greedy page dies soon.
     "PENSTOCK_BROWSER__ARGUMENTS": "--js-flags=--max-old-space-size=32",

@@ -19,10 +19,6 @@ from tests.shell import eventually
 from tests.site import Answer, Reply, Reset, Site
 
 FETCHERS = 2
-#: A site has so many URLs a second; all sites together then ask for little of the machine.
-RATE = 6.25
-#: For so long sites are well, and then down, while nothing else fails.
-CALM = 6.0
 #: What sites that are down answer, one after the other.
 OUTAGES: Sequence[Answer] = (Reset(), Reply(503, "down"))
 LONGEST_ABSENCE = 2.0
@@ -33,14 +29,20 @@ DRAIN_SECONDS = 240.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many URLs there are in all, and how often a page fetcher is killed."""
+    """How many URLs there are in all, and how often a page fetcher is killed.
+
+    `rate` is how many a site gives in a second; all sites together then ask for little of the
+    machine. For `calm` seconds sites are well, and then down, while nothing else fails.
+    """
 
     urls: int
     kills: int
+    rate: float
+    calm: float
 
 
-#: Without any trouble they would take 40 seconds, and 4 minutes.
-SMALL, LONG = Size(10_000, 9), Size(60_000, 200)
+#: Without any trouble they would take 25 seconds, and 4 minutes.
+SMALL, LONG = Size(10_000, 9, rate=10.0, calm=4.0), Size(60_000, 200, rate=6.25, calm=6.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,14 @@ class Attack:
         self._chance = chance
         self.absences: list[Absence] = []
 
-    async def hold_off(self, healthy: list[str], down: list[str]) -> tuple[float, float]:
+    async def hold_off(
+        self, healthy: list[str], down: list[str], calm: float
+    ) -> tuple[float, float]:
         """Let two sites go down while nothing else fails; the pace of the others, twice."""
-        before = await self._pace_of(healthy)
+        before = await self._pace_of(healthy, calm)
         for host, answer in zip(down, OUTAGES, strict=True):
             self._site.take_down(host, answer)
-        return before, await self._pace_of(healthy)
+        return before, await self._pace_of(healthy, calm)
 
     async def wreck(self, kills: int, down: list[str]) -> None:
         """Kill fetchers all the time; in the middle of it sites come back, and servers restart."""
@@ -96,10 +100,10 @@ class Attack:
         await asyncio.gather(self._restart(self._kafka), self._kill(kills // 3))
         await asyncio.gather(self._restart(self._redis), self._kill(kills - 2 * (kills // 3)))
 
-    async def _pace_of(self, hosts: list[str]) -> float:
+    async def _pace_of(self, hosts: list[str], seconds: float) -> float:
         clock = asyncio.get_running_loop().time
         began = clock()
-        await asyncio.sleep(CALM)
+        await asyncio.sleep(seconds)
         return pace_of(self._site, hosts, began, clock())
 
     async def _kill(self, times: int) -> None:
@@ -125,7 +129,7 @@ async def play(
     """Push, break, and see what came of it."""
     crawl = Crawl(size.urls // SITES)
     stream: dict[str, Any] = {
-        "rate_limit_per_second": RATE,
+        "rate_limit_per_second": size.rate,
         "circuit_breaker_failure_threshold": 5,
         "circuit_breaker_initial_backoff_seconds": 0.5,
         "circuit_breaker_max_backoff_seconds": 2,
@@ -140,7 +144,7 @@ async def play(
             await servers.push(*crawl.urls())
             await eventually(lambda: _has_begun(site, crawl))
             down, healthy = crawl.hosts[: len(OUTAGES)], crawl.hosts[len(OUTAGES) :]
-            before, meanwhile = await attack.hold_off(healthy, down)
+            before, meanwhile = await attack.hold_off(healthy, down, size.calm)
             await attack.wreck(size.kills, down)
             recovery = await _drained(servers, fleet)
             found = await examine(crawl, site, servers, attack.absences)
