@@ -1,7 +1,7 @@
 # Every target works as the very first command on a fresh machine: it sets up what it needs.
 PYTHON ?=
 PYTEST_ARGS ?=
-WORKERS ?= 3
+WORKERS ?= 4
 PAGES ?=
 MINUTES ?= 20
 VENV := .venv
@@ -16,7 +16,7 @@ COMPILED := PYTHONDONTWRITEBYTECODE=
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "Variables: PYTHON (the interpreter to set up with), PYTEST_ARGS (e.g. '-k robots -x'), WORKERS (how many processes test, 3 on two cores as many tests wait; 0: one that stops for --pdb), PAGES (a folder of labelled pages for bench), MINUTES (how long soak lasts)."
+	@echo "Variables: PYTHON (the interpreter to set up with), PYTEST_ARGS (e.g. '-k robots -x'), WORKERS (how many processes test, 4 on two cores as many tests wait; 0: one that stops for --pdb), PAGES (a folder of labelled pages for bench), MINUTES (how long soak lasts)."
 
 setup: $(READY) ## create .venv with everything for development
 	@:
