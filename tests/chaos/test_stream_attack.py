@@ -15,6 +15,9 @@ __all__ = ["own_kafka"]
 
 SEED = int(os.environ.get("PENSTOCK_CHAOS_SEED", "1"))
 
+#: More than any of its own waits, so that the one that is too long says which it was.
+pytestmark = pytest.mark.timeout(300)
+
 
 @pytest.fixture
 def redis() -> Iterator[DurableRedis]:
