@@ -18,7 +18,7 @@ gc.set_threshold(70_000)
 settings.register_profile("penstock", deadline=None)
 settings.load_profile("penstock")
 
-pytest_plugins = ["tests.browsers", "tests.shell"]
+pytest_plugins = ["tests.browsers", "tests.once", "tests.shell"]
 
 #: The folders with the longest tests first: where there are many processes, they end together.
 FOLDERS = ("chaos", "acceptance", "property", "contract", "architecture", "unit")
