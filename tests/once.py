@@ -1,10 +1,12 @@
-"""What every service of the tests would make anew, and all alike, made once in a process.
+"""What every service and store of the tests would make anew, and all alike, made once in a process.
 
-A test has a service of its own, with all routes and pages. A third of the time that making one
-takes goes to what says nothing of it: validators of parameters, and templates in Python.
+A test has a service of its own, with all routes and pages, on a store of its own. Much of the time
+that this takes goes to what says nothing of them: validators of parameters, templates in Python,
+statements in SQL.
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -12,8 +14,12 @@ from fastapi._compat import v2
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 from pydantic import TypeAdapter
+from sqlalchemy import Engine, create_engine
 
 from penstock.console import pages
+from penstock.store import sqlite
+
+MOST_STATEMENTS = 5_000
 
 
 class Validators:
@@ -47,9 +53,28 @@ class Templates(BytecodeCache):
         return Environment(bytecode_cache=self, **options)  # noqa: S701 - its maker says
 
 
+class Statements:
+    """Stands for `create_engine`: what a statement is in SQL is known to all engines after one."""
+
+    def __init__(self) -> None:
+        self._alike = create_engine("sqlite+pysqlite://", query_cache_size=MOST_STATEMENTS)
+        # What a dialect learns of its database is the same of each of them.
+        self._alike.connect().close()
+
+    def __call__(self, url: str, **options: Any) -> Engine:
+        engine = create_engine(url, **options)
+        engine.dialect = engine.pool._dialect = self._alike.dialect
+        engine._compiled_cache = self._alike._compiled_cache
+        return engine
+
+    def close(self) -> None:
+        self._alike.dispose()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _once() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, closing(Statements()) as statements:
         patch.setattr(v2, "TypeAdapter", Validators())
+        patch.setattr(sqlite, "create_engine", statements)
         patch.setattr(pages, "Environment", Templates().environment)
         yield

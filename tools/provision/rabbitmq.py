@@ -20,6 +20,8 @@ def rabbitmq_arguments(program: str, folder: Path, port: int) -> list[str]:
     (folder / "enabled_plugins").write_text("[].")
     variables = {
         "HOME": folder,
+        # Schedulers that wait without sleeping take the processor from the tests.
+        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none +sbwtdcpu none +sbwtdio none",
         "ERL_EPMD_ADDRESS": "127.0.0.1",
         "ERL_EPMD_PORT": free_port(),
         "RABBITMQ_CONF_ENV_FILE": folder / "rabbitmq-env.conf",
