@@ -77,3 +77,11 @@ STEPS: dict[str, Put] = {
     "picture to be got": _before(ImageLane, "request"),
     "picture kept, not written": _before(ImageLane, "record"),
 }
+#: Steps that many tasks may take together: that there is a second time is not certain.
+TOGETHER = frozenset(
+    {
+        "download written, not committed",
+        "product written, not committed",
+        "picture kept, not written",
+    }
+)
