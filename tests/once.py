@@ -7,6 +7,7 @@ statements in SQL.
 
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from sqlalchemy import Engine, create_engine
 from penstock.console import pages
 from penstock.store import sqlite
 
+#: More than all tests together have, so that none is forgotten.
 MOST_STATEMENTS = 5_000
 
 
@@ -48,10 +50,6 @@ class Templates(BytecodeCache):
     def dump_bytecode(self, bucket: Bucket) -> None:
         self._known[bucket.key] = bucket.code
 
-    def environment(self, **options: Any) -> Environment:
-        """An environment that remembers."""
-        return Environment(bytecode_cache=self, **options)  # noqa: S701 - its maker says
-
 
 class Statements:
     """Stands for `create_engine`: what a statement is in SQL is known to all engines after one."""
@@ -76,5 +74,5 @@ def _once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, closing(Statements()) as statements:
         patch.setattr(v2, "TypeAdapter", Validators())
         patch.setattr(sqlite, "create_engine", statements)
-        patch.setattr(pages, "Environment", Templates().environment)
+        patch.setattr(pages, "Environment", partial(Environment, bytecode_cache=Templates()))
         yield
