@@ -11,13 +11,20 @@ else) fails the test when the block is left.
 import re
 import ssl
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import httpx
-from playwright.async_api import BrowserContext, ConsoleMessage, Dialog, Page, async_playwright
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    async_playwright,
+)
 from playwright.async_api import Request as PageRequest
 from playwright.async_api import Response as PageResponse
 from selectolax.lexbor import LexborHTMLParser
@@ -165,27 +172,23 @@ class VisitedConsole(Guest):
         `stopped` says that the policy is expected to stop something.
         Questions are answered with yes; paths are given to it with their root: `/console/live`.
         """
-        async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(
-                executable_path=find_chromium(), chromium_sandbox=False
+        async with AsyncExitStack() as stack:
+            browser = await (_shared[-1].browser() if _shared else _launch(stack))
+            context = await browser.new_context(
+                base_url=self.address,
+                color_scheme=look,
+                viewport={"width": width, "height": height},
+                java_script_enabled=scripts,
             )
-            try:
-                context = await browser.new_context(
-                    base_url=self.address,
-                    color_scheme=look,
-                    viewport={"width": width, "height": height},
-                    java_script_enabled=scripts,
-                )
-                context.set_default_timeout(PATIENCE_MS)
-                await self._sign_in(context, who or self)
-                page = await context.new_page()
-                troubles = Troubles(allowed, stopped)
-                troubles.watch(page)
-                yield page
-                await page.close()
-                assert not troubles.found, "\n".join(troubles.found)
-            finally:
-                await browser.close()
+            stack.push_async_callback(context.close)
+            context.set_default_timeout(PATIENCE_MS)
+            await self._sign_in(context, who or self)
+            page = await context.new_page()
+            troubles = Troubles(allowed, stopped)
+            troubles.watch(page)
+            yield page
+            await page.close()
+            assert not troubles.found, "\n".join(troubles.found)
 
     async def _sign_in(self, context: BrowserContext, who: Guest) -> None:
         cookie = {"name": COOKIE, "value": who.token, "domain": "127.0.0.1", "path": ROOT}
@@ -200,6 +203,45 @@ class RunningConsole(VisitedConsole):
 
     service: Service = field(kw_only=True)
     reader: Guest = field(kw_only=True)
+
+
+class OneChromium:
+    """A Chromium for all that look at consoles in one event loop, started for the first of them.
+
+    Each has a context of its own. To start Playwright and Chromium takes as long as most tests do.
+    """
+
+    def __init__(self) -> None:
+        self._stack = AsyncExitStack()
+        self._browser: Browser | None = None
+
+    async def __aenter__(self) -> Self:
+        _shared.append(self)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        _shared.remove(self)
+        await self._stack.aclose()
+
+    async def browser(self) -> Browser:
+        """The one Chromium."""
+        if self._browser is None:
+            self._browser = await _launch(self._stack)
+        return self._browser
+
+
+#: Who shares a Chromium at the moment: nobody, or the tests of a module.
+_shared: list[OneChromium] = []
+
+
+async def _launch(stack: AsyncExitStack) -> Browser:
+    """A Chromium that ends with the stack."""
+    playwright = await stack.enter_async_context(async_playwright())
+    browser = await playwright.chromium.launch(
+        executable_path=find_chromium(), chromium_sandbox=False
+    )
+    stack.push_async_callback(browser.close)
+    return browser
 
 
 class Troubles:

@@ -1,11 +1,11 @@
-"""A console on data of everything, which the tests of a module share."""
+"""What the tests of a module share: an event loop, a Chromium, a console on data of everything."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
-from tests.consoles import VisitedConsole, visiting
+from tests.consoles import OneChromium, VisitedConsole, visiting
 from tests.site import Site
 from tests.site.console_demo import filled
 
@@ -20,3 +20,16 @@ async def demo(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Visite
         visiting(address, key) as console,
     ):
         yield console
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
+async def _one_chromium() -> AsyncIterator[None]:
+    async with OneChromium():
+        yield
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def site() -> AsyncIterator[Site]:
+    """A site of the test's own, in the loop of its module."""
+    async with Site() as site:
+        yield site

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import Page, expect
 
 from penstock.app.engine import start_services
@@ -12,6 +13,8 @@ from tests.catalog_rows import rows_in
 from tests.consoles import XSS, RunningConsole, console_on
 from tests.crawling import QUICK
 from tests.site import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 URLS = "http://goods01.test/product/1\nhttp://goods01.test/product/2"
 PATIENCE_MS = 30_000

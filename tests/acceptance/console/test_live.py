@@ -4,12 +4,15 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+import pytest
 from playwright.async_api import expect
 
 from tests.consoles import XSS, RunningConsole, console_on
 from tests.live_rows import LiveRows, look, update
 from tests.platforms import policies
 from tests.site import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 URL = "http://live01.test/match/6/plain?every=0.1"
 AT_ONCE = {"tokens_per_interval": 100, "interval_seconds": 1, "request_delay_ms": 0}

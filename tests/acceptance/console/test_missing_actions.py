@@ -26,6 +26,8 @@ from tests.platforms import policies
 from tests.shell import eventually
 from tests.site import Hit, Reply, Site
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 PATIENCE_MS = 30_000
 SOON = {"refresh_seconds": 0.2}
 SHOP, PRODUCT = "goods01.test", "/product/1"

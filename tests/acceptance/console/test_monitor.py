@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.consoles import XSS, assert_harmless, text_of
@@ -11,12 +12,14 @@ from tests.lamps import HOST, show
 from tests.monitor_pages import LAMP, Shop, lamp_console, odd_places
 from tests.site import Site
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 ROOT = "/console/monitor"
 #: A page says several of them: so many pages are not needed.
 AT_ONCE = 6
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def shop(tmp_path: Path, site: Site) -> AsyncIterator[Shop]:
     async with lamp_console(tmp_path, site) as shop:
         yield shop

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.async_api import expect
 
 from penstock.kernel.model import Pass
 from penstock.store.switches import StoredSwitches
 from tests.consoles import XSS, console_on
 from tests.site import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 QUICK = {"refresh_seconds": 0.2}
 

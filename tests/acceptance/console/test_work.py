@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from playwright.async_api import Page, expect
 from sqlalchemy import Update, update
 
@@ -14,6 +15,8 @@ from penstock.workloads.scrape.tables import scrape_jobs, scrape_tasks
 from tests.consoles import XSS, RunningConsole, console_on
 from tests.services import claim, end, wanted
 from tests.site import Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 QUICK = {"refresh_seconds": 0.2}
 PAGE = "http://shop01.test/product/1"
