@@ -67,13 +67,11 @@ async def test_readiness_starts_a_browser_to_know(tmp_path: Path, browsers: Plac
     async with Site() as site, serving(site, tmp_path, browser=browsers.settings()) as service:
 
         async def is_ready() -> bool:
-            nonlocal answer
-            answer = await service.http.get("/readiness")
-            return answer.status_code == 200
+            return (await service.http.get("/readiness")).status_code == 200
 
-        answer = await service.http.get("/readiness")
         # On a busy machine a browser takes longer than an answer may; it is the same one then.
         await eventually(is_ready)
+        answer = await service.http.get("/readiness")
 
     assert answer.json()["data"]["browsers_available"] > 0
     assert browsers.files_left() == []
