@@ -2,7 +2,8 @@
 
 That process is sent orders, each with four open files: the three that a command has, and one for
 the code that it ends with. It answers with a process id. What it forks ends like any Python
-program, by itself or by a signal, and at the latest when it does.
+program, by itself or by a signal, and at the latest when it does; only that it takes nothing down
+that it has loaded, for what it shares with the others would have to be copied first.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from asyncio import StreamReader, StreamReaderProtocol, StreamWriter
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
@@ -26,11 +28,17 @@ from pathlib import Path
 from typing import Any, Self
 
 from penstock.cli import COMMANDS
+from penstock.core.urls import registrable_domain
 
 ROOT = Path(__file__).resolve().parents[1]
 LARGEST_ORDER = 1024 * 1024
 MOST_FILES = 1024
 PR_SET_PDEATHSIG = 1
+#: What commands load when they are at it, beside their own modules.
+LOADED_LATER = (
+    *("penstock.app.service", "penstock.cli.durable", "penstock.store.proxy_keeper"),
+    *("uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"),
+)
 
 
 # ── where the commands are wanted
@@ -222,11 +230,31 @@ def _become(order: dict[str, Any], files: Sequence[int]) -> None:
 
 def main(number: int) -> None:
     """Load everything and serve a socket; in a fork, run what it is for."""
-    for place in COMMANDS.values():
-        import_module(f"penstock.cli.{place.module}")
+    for name in (*(f"penstock.cli.{place.module}" for place in COMMANDS.values()), *LOADED_LATER):
+        import_module(name)
+    registrable_domain("the.list.of.suffixes.is.read.now")
     gc.freeze()
     orders = socket.socket(fileno=number)
     if run := serve(orders):
         orders.detach()
         module, name = run.split(":")
-        getattr(import_module(module), name)()
+        try:
+            getattr(import_module(module), name)()
+        except SystemExit as end:
+            if not isinstance(end.code, int | None):
+                raise
+            _end(end.code or 0)
+        _end(0)
+
+
+def _end(code: int) -> None:
+    """End with a code, after all that Python does at the end but to take down what is loaded."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        # Nobody reads, or it was closed: Python has its own way to say so.
+        sys.exit(code)
+    os._exit(code)
