@@ -147,6 +147,9 @@ async def test_policy_says_which_file_it_is_from_and_prints_nothing_but_json(she
     table = (await shell.run(*asked, PENSTOCK_POLICIES__FILES=str(file))).out
     assert f"policy of lenient.test: {file}" in table
     assert "built in: " in table
+    assert (await shell.run("policy", "check", str(file), "--json")).objects == [
+        {"policies": {str(file): 1}}
+    ]
 
 
 async def test_doctor_says_what_to_do(shell: Shell) -> None:

@@ -108,7 +108,8 @@ async def test_pause_breaks_off_contact_within_a_second_and_resume_goes_on(shell
         while b"switches thrown" not in await process.stderr.readline():
             pass  # whoever resumes before it looked has paused nothing
     hits = len(shell.site.hits)
-    assert "nothing is paused" in (await shell.run("resume", "--domain", "slow.test")).out
+    resumed = (await shell.run("resume", "--domain", "slow.test")).out
+    assert resumed.splitlines() == ["the pause of slow.test is over", "nothing is paused"]
     # Only a contact that was broken off can be begun again before its minute is over.
     await eventually(lambda: len(shell.site.hits) > hits)
     process.kill()

@@ -81,6 +81,11 @@ async def test_capture_keeps_a_saved_page_unpacked_and_reads_it_by_its_name(shel
     assert json.loads((folder / "meta.json").read_text())["as"] == "product"
     assert shell.site.hits == []
 
+    again = ("capture", "lamp.html.gz", "--url", LAMP.url, "--as", "product/again", "--json")
+    [captured] = (await shell.run(*again)).objects
+    assert captured["case"] == "product/again"
+    assert captured["reading"]["name"] == LAMP.title
+
 
 async def test_extract_reads_files_pipes_cases_and_urls_alike(shell: Shell) -> None:
     body = product_page("shop01.test", 1)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from penstock.app import open_reader
-from penstock.cli.output import ExitCode, complain, safe, stdout
+from penstock.cli.output import ExitCode, complain, safe, stdout, write_json
 from penstock.cli.pages import Source, describe_failure, describe_fault, fetch_all, load, sources
 from penstock.cli.readings import is_trusted, print_reading
 from penstock.core.clock import SystemClock
@@ -33,6 +33,7 @@ def capture(
     name: Annotated[str, typer.Option("--as", metavar="NAME/CASE", help="What to call it.")],
     url: Annotated[str, typer.Option(help="Where a saved page came from.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace a case of this name.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
 ) -> None:
     """Keep a page as a golden case: the page, where it came from, and what is read from it now.
 
@@ -53,7 +54,12 @@ def capture(
     case = save_case(
         settings.extract.golden, name, got, _wanted(name, settings), SystemClock().now()
     )
-    _tell(case, _expect(case, settings))
+    reading = _expect(case, settings)
+    if as_json:
+        read = reading and reading.as_json()
+        write_json({"case": case.name, "folder": str(case.folder), "reading": read})
+    else:
+        _tell(case, reading)
 
 
 def _get(source: Source, settings: Settings) -> Page:

@@ -45,11 +45,15 @@ def show(
 @app.command("check")
 def check(
     files: Annotated[list[Path], typer.Argument(help="Policy files to check.")],
+    as_json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
 ) -> None:
     """Check policy files; an error names the file, the domain and the key."""
-    for path in files:
-        entries = load(path)
-        stdout().print(f"{path}: {len(entries)} policies, all good")
+    numbers = {str(path): len(load(path)) for path in files}
+    if as_json:
+        write_json({"policies": numbers})
+        return
+    for path, number in numbers.items():
+        stdout().print(f"{path}: {number} policies, all good")
 
 
 def _files(said_by: Mapping[str, str], paths: Sequence[Path]) -> dict[str, str]:

@@ -39,7 +39,10 @@ def pause(
 def resume(domain: Domain = None, as_json: AsJson = False) -> None:
     """Let contact go on that was paused."""
     name = _name(domain)
-    _show(_throw(lambda board: board.resume(name)), as_json)
+    paused = _throw(lambda board: board.resume(name))
+    if not as_json:
+        stdout().print(f"the pause of {safe(name) or 'everything'} is over", markup=False)
+    _show(paused, as_json)
 
 
 def _throw(change: Callable[[Switchboard], Awaitable[object]]) -> dict[str, str]:

@@ -112,6 +112,8 @@ class Explainer:
             return Answer(wait.gate, "wait", wait.why, seconds)
         if self.ways.fetcher_named(fetcher) is None:
             return Answer("way out", "unknown", f"this process has no fetcher '{fetcher}'")
+        if lacking := self.ways.lacks(visit):
+            return Answer("way out", "no", f"by policy through a proxy, but {lacking}")
         proxy = "through a proxy" if visit.policy.proxy.use == "always" else "without a proxy"
         return Answer("way out", "yes", f"by {fetcher}, {proxy}")
 

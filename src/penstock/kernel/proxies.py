@@ -180,11 +180,18 @@ class ProxyPool:
             if self._rest(member, domain, now, rest) <= 0
         ]
         if not rested:
-            where = f" in region {region}" if region else ""
-            return ProxyFailed("no_healthy_proxy", f"no healthy proxy{where} is free")
+            return ProxyFailed("no_healthy_proxy", f"no healthy proxy{_in(region)} is free")
         member = min(rested, key=lambda each: each.used)
         self._use(member, domain, now)
         return member.proxy
+
+    def lack(self, region: str | None = None) -> str:
+        """What is missing where a proxy is wanted; empty if one works, though it may rest."""
+        if any(self._usable(region, ())):
+            return ""
+        if not self.members:
+            return "no proxy is configured (PENSTOCK_PROXIES__ENDPOINTS)"
+        return f"there is no healthy proxy{_in(region)}"
 
     def lease_again(self, proxy: Proxy, domain: str, rest: float) -> float | None:
         """Use a leased proxy once more; if it rests, for how many seconds it does."""
@@ -376,3 +383,7 @@ def _ledger(domain: str, proxy: Proxy) -> str:
     """The ledger of a domain and a proxy; who logs in there is nobody's business."""
     digest = hashlib.sha256("\n".join(map(str, Address.of(proxy))).encode()).hexdigest()
     return f"proxy:{domain}:{digest[:16]}"
+
+
+def _in(region: str | None) -> str:
+    return f" in region {region}" if region else ""

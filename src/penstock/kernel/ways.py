@@ -27,6 +27,11 @@ class Ways:
         """None if a visit could go; else when to look again. Spends nothing."""
         return self._look_at_proxies(visit) or self._look_at_fetcher(visit)
 
+    def lacks(self, visit: Visit) -> str:
+        """What is missing for a visit that must go through a proxy; empty if nothing is."""
+        choice = visit.policy.proxy
+        return self._proxies.lack(choice.region) if choice.use == "always" else ""
+
     def fetcher_named(self, name: str) -> Fetcher | None:
         """The fetcher of this name, if this process has it."""
         return self._fetchers.get(name)

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.kernel.explaining import Answer, verdict_of
 from penstock.kernel.model import Page, Pass, Request
-from penstock.kernel.policy import AllowedHours
+from penstock.kernel.policy import AllowedHours, ProxyChoice
 from penstock.kernel.ports import RobotsAnswer
 from tests.unit.kernel.steps import Steps, visit_to
 
@@ -93,6 +93,25 @@ async def test_waits_say_how_long(steps: Steps) -> None:
     assert waits["hours"] == 13 * 3600
     assert waits["breaker"] > 0
     assert verdict_of(answers).gate == "hours"
+
+
+@pytest.mark.parametrize(
+    ("proxies", "region", "verdict", "says"),
+    [
+        ((), None, "no", "no proxy is configured (PENSTOCK_PROXIES__ENDPOINTS)"),
+        (("http://a:1#de",), "us", "no", "no healthy proxy in region us"),
+        (("http://a:1#de",), "de", "yes", "by http, through a proxy"),
+    ],
+)
+async def test_a_policy_that_wants_a_proxy_that_there_is_not_says_no(
+    tmp_path: Path, proxies: tuple[str, ...], region: str | None, verdict: str, says: str
+) -> None:
+    steps = Steps(tmp_path, proxies=proxies)
+
+    answers = await steps.gates.explain(visit_to(policy={"proxy": ProxyChoice(region=region)}))
+
+    assert answer_of(answers, "way out").verdict == verdict
+    assert says in answer_of(answers, "way out").says
 
 
 async def test_asking_takes_no_turn(steps: Steps) -> None:
