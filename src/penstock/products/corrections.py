@@ -8,6 +8,7 @@ price of a product is a copy, which `refresh_current` keeps true.
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
@@ -193,6 +194,12 @@ def find_untrue(unit: Unit, source_product_ids: Sequence[str]) -> list[dict[str,
 
     That is the newest one that is not hidden; none if a page showed none since.
     """
+    return list(unit.rows(_untrue().where(unit.among(source_products.c.id, source_product_ids))))
+
+
+@cache
+def _untrue() -> Select[Any]:
+    """All such products; made once, for that takes longer than to look at a few."""
     shown = source_products.c
     query = newest_shown(lambda its: [its.source_product_id == shown.id])
     newest = query.correlate(source_products).scalar_subquery()
@@ -208,7 +215,6 @@ def find_untrue(unit: Unit, source_product_ids: Sequence[str]) -> list[dict[str,
     found = (
         select(shown.id, *(value.label(name) for name, value in counts.items()))
         .select_from(corrected(source_products.outerjoin(prices, prices.c.id == newest)))
-        .where(unit.among(shown.id, source_product_ids), shown.domain_id.is_not(None))
-        .where(or_(*differs))
+        .where(shown.domain_id.is_not(None), or_(*differs))
     )
-    return list(unit.rows(found.order_by(shown.id)))
+    return found.order_by(shown.id)

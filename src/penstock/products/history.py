@@ -5,6 +5,7 @@ Not for consumers: `visible` is.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, select, tuple_
@@ -71,15 +72,18 @@ def corrections_of(unit: Unit, price_id: str) -> list[Row]:
 
 def last_seen(unit: Unit, source_product_ids: Sequence[str]) -> dict[str, Seen]:
     """The newest price of source products that is not hidden, as corrected."""
+    query = _newest().where(unit.among(source_products.c.id, source_product_ids))
+    return {each: Seen(*values) for each, *values in unit.run(query)}
+
+
+@cache
+def _newest() -> Select[Any]:
+    """The newest price of each source product; made once, for that takes longer than to run it."""
     query = newest_shown(lambda its: [its.source_product_id == source_products.c.id])
     newest = query.correlate(source_products).scalar_subquery()
     seen = (corrected_price, prices.c.currency, prices.c.availability, prices.c.observed_at)
-    found = (
-        select(source_products.c.id, *seen)
-        .select_from(corrected(source_products.join(prices, prices.c.id == newest)))
-        .where(unit.among(source_products.c.id, source_product_ids))
-    )
-    return {each: Seen(*values) for each, *values in unit.run(found)}
+    shown = corrected(source_products.join(prices, prices.c.id == newest))
+    return select(source_products.c.id, *seen).select_from(shown)
 
 
 def last_seen_by_key(unit: Unit, keys: Iterable[Key]) -> dict[Key, Seen]:

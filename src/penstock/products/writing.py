@@ -7,10 +7,11 @@ together in every index, and is found there together the next time, however much
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import null, or_, select
+from sqlalchemy import ColumnElement, Select, null, or_, select
 
 from penstock.core.ids import first_id_at, new_id
 from penstock.extract.values.ammunition import cost_per_round
@@ -349,6 +350,17 @@ def _find_same(unit: Unit, row: Row) -> str:
 
 def find_previous(unit: Unit, price_ids: Sequence[str]) -> dict[str, Seen]:
     """The last price before each of some that is not hidden."""
+    query, later = _previous()
+    query = query.where(unit.among(later, price_ids))
+    return {price_id: Seen(*seen) for price_id, *seen in unit.run(query)}
+
+
+@cache
+def _previous() -> tuple[Select[Any], ColumnElement[str]]:
+    """The last price before each, and the column that says before which.
+
+    Made once: to put it together takes longer than to run it for a few.
+    """
     new = prices.alias()
     earlier = newest_shown(
         lambda its: [
@@ -367,6 +379,6 @@ def find_previous(unit: Unit, price_ids: Sequence[str]) -> dict[str, Seen]:
             prices.c.observed_at,
         )
         .select_from(corrected(new.join(prices, prices.c.id == last_before)))
-        .where(unit.among(new.c.id, price_ids), is_shown)
+        .where(is_shown)
     )
-    return {price_id: Seen(*seen) for price_id, *seen in unit.run(query)}
+    return query, new.c.id
