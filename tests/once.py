@@ -15,10 +15,11 @@ from fastapi._compat import v2
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 from pydantic import TypeAdapter
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import URL, Engine, create_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from penstock.console import pages
-from penstock.store import sqlite
+from penstock.store import postgres, sqlite
 
 #: More than all tests together have, so that none is forgotten.
 MOST_STATEMENTS = 5_000
@@ -69,10 +70,32 @@ class Statements:
         self._alike.dispose()
 
 
+class ServerStatements:
+    """Stands for `create_async_engine`, as `Statements` does: for all engines on PostgreSQL.
+
+    The first that connects learns what server it is: it is the same one for all tests.
+    """
+
+    def __init__(self) -> None:
+        self._alike: Engine | None = None
+
+    def __call__(self, url: URL, **options: Any) -> AsyncEngine:
+        alike = self._alike
+        if alike is None or not hasattr(alike.dialect, "server_version_info"):
+            engine = create_async_engine(url, query_cache_size=MOST_STATEMENTS, **options)
+            self._alike = engine.sync_engine
+            return engine
+        engine = create_async_engine(url, _initialize=False, **options)
+        engine.sync_engine.dialect = engine.sync_engine.pool._dialect = alike.dialect
+        engine.sync_engine._compiled_cache = alike._compiled_cache
+        return engine
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, closing(Statements()) as statements:
         patch.setattr(v2, "TypeAdapter", Validators())
         patch.setattr(sqlite, "create_engine", statements)
+        patch.setattr(postgres, "create_async_engine", ServerStatements())
         patch.setattr(pages, "Environment", partial(Environment, bytecode_cache=Templates()))
         yield
