@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import asyncpg
 import pytest
 from sqlalchemy import Table, event, func, select, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from penstock.core.clock import Clock, SystemClock
 from penstock.kernel.model import Outcome
@@ -184,15 +184,14 @@ class PostgresServer:
 
 async def run_sql(url: str, *statements: str) -> Sequence[Any]:
     """Run statements on a connection of their own; the rows, if the last one returns some."""
-    address = make_url(url).set(drivername="postgresql+asyncpg")
-    engine = create_async_engine(address, isolation_level="AUTOCOMMIT")
+    connection = await asyncpg.connect(url)
     try:
-        async with engine.connect() as connection:
-            for statement in statements:
-                result = await connection.exec_driver_sql(statement)
-            return result.all() if result.returns_rows else []
+        found: Sequence[Any] = []
+        for statement in statements:
+            found = await connection.fetch(statement)
+        return found
     finally:
-        await engine.dispose()
+        await connection.close()
 
 
 @pytest.fixture(scope="session")
