@@ -15,7 +15,7 @@ from fastapi._compat import v2
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 from pydantic import TypeAdapter
-from sqlalchemy import URL, Engine, create_engine
+from sqlalchemy import URL, Connection, Engine, create_engine
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from penstock.console import pages
@@ -85,10 +85,17 @@ class ServerStatements:
             engine = create_async_engine(url, query_cache_size=MOST_STATEMENTS, **options)
             self._alike = engine.sync_engine
             return engine
-        engine = create_async_engine(url, _initialize=False, **options)
-        engine.sync_engine.dialect = engine.sync_engine.pool._dialect = alike.dialect
-        engine.sync_engine._compiled_cache = alike._compiled_cache
+        engine = create_async_engine(url, **options)
+        knows = engine.sync_engine
+        # Connections are prepared as ever; only that nothing is asked again.
+        knows.dialect.initialize = _learn_nothing  # type: ignore[method-assign]
+        knows.dialect = knows.pool._dialect = alike.dialect
+        knows._compiled_cache = alike._compiled_cache
         return engine
+
+
+def _learn_nothing(connection: Connection) -> None:
+    """Stands for a dialect's first questions to its server."""
 
 
 @pytest.fixture(scope="session", autouse=True)
