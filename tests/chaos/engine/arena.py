@@ -15,6 +15,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import func, select
@@ -22,10 +23,11 @@ from sqlalchemy.engine import make_url
 
 from penstock.core.clock import SystemClock
 from penstock.queue.sql import SqlQueue
-from penstock.queue.tables import items, workers
+from penstock.queue.tables import items, lines, workers
 from penstock.store import migrate
 from penstock.store.settings import FILE_NAME, StoreSettings
 from penstock.store.store import Store, open_store
+from penstock.store.unit import Unit
 from tests import redis_server
 from tests.chaos.engine.checker import Findings, Held, check, hold
 from tests.chaos.engine.failpoints import is_written_to
@@ -196,6 +198,17 @@ class Arena:
                     break
                 await asyncio.sleep(LOOK_EVERY)
         return time.monotonic() - began
+
+    async def unfinished(self, store: Store) -> str:
+        """The items that are not over and the lines that they stand in, for whoever wonders why."""
+        left = select(
+            items.c.id, items.c.state, items.c.owner, items.c.group_key, items.c.not_before
+        ).where(items.c.state.in_(("waiting", "claimed")))
+
+        def look(unit: Unit) -> list[Any]:
+            return [unit.now, *map(tuple, unit.run(left)), *map(tuple, unit.run(select(lines)))]
+
+        return "\n".join(map(str, await store.read(look)))
 
     async def findings(self) -> Findings:
         hits = Counter(f"http://{hit.host}{hit.path}" for hit in self.site.hits)

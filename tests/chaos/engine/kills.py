@@ -151,7 +151,10 @@ async def _thaw_when_lost(arena: Arena, load: Load, frozen: Running) -> float:
     """Thaw it while others work on what it had; how long it took them to take that."""
     began = time.monotonic()
     with load.pausing():
-        await until(partial(_others_have_none, arena, load.store, frozen), RECOVERY_SECONDS)
+        try:
+            await until(partial(_others_have_none, arena, load.store, frozen), RECOVERY_SECONDS)
+        except TimeoutError:
+            raise AssertionError(await arena.unfinished(load.store)) from None
         with arena.pages.hanging(HANG_SECONDS):
             await until(partial(_has_none, arena, load.store, frozen), 2 * RECOVERY_SECONDS)
             waited = time.monotonic() - began
