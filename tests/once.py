@@ -81,7 +81,7 @@ class ServerStatements:
 
     def __call__(self, url: URL, **options: Any) -> AsyncEngine:
         alike = self._alike
-        if alike is None or not hasattr(alike.dialect, "server_version_info"):
+        if alike is None or not alike.dialect.server_version_info:
             engine = create_async_engine(url, query_cache_size=MOST_STATEMENTS, **options)
             self._alike = engine.sync_engine
             return engine
